@@ -40,7 +40,7 @@ from pqassay_suite.own_files.file_survey import LIMITS, Surveyor
 from pqassay_suite.own_files.second_readers import SecondReaders, TooFewReadersError, second_readers
 
 OWNERS_CALL_BAD = ("*bad_data/*", "*malformed/*", "*corrupt*", "*invalid*")
-"""Paths below the folder that owners call bad, in small letters: the names that public collections use."""
+"""Lower-case patterns of paths that owners mark as bad, as public collections name them."""
 
 TITLES = {
     "failed": "broken, though their owners call them good",
@@ -50,26 +50,26 @@ TITLES = {
     "slow": "slow to judge",
     "unread": "not read by two readers",
 }
-"""The lists, in their order, and what each says."""
+"""The lists in order, with their titles."""
 
 HARMLESS = frozenset({"slow", "unread"})
-"""Lists that fail nothing."""
+"""Lists that do not fail the command."""
 
 MOST_VALUES = 2_000_000
-"""Values of a file that is read, at most."""
+"""The largest number of values of a file that is read."""
 
 
 @dataclass
 class Corpus:
-    """What came of a folder.
+    """The results for a folder.
 
     Attributes:
-        files: How many Parquet files were judged.
-        tables: How many tables were.
-        bad: How many of the files their owners call bad.
-        agreed: From how many files two readers read the same values.
+        files: The number of judged Parquet files.
+        tables: The number of judged tables.
+        bad: The number of files that their owners mark as bad.
+        agreed: The number of files from which two readers read the same values.
         readers: The readers that were asked, with versions.
-        lists: For each key of `TITLES`, the path of each entry and what is said about it.
+        lists: For each key of `TITLES`, the remark about each entry, by path.
     """
 
     files: int = 0
@@ -81,7 +81,7 @@ class Corpus:
 
     @property
     def is_clean(self) -> bool:
-        """Whether nothing is listed that fails."""
+        """Whether no failing list has entries."""
         return not any(entries for name, entries in self.lists.items() if name not in HARMLESS)
 
     def text(self) -> str:
@@ -99,7 +99,7 @@ class Corpus:
 def _entries(
     path: str, surveyor: Surveyor, readers: SecondReaders, *, is_bad: bool, slow: float
 ) -> tuple[dict[str, str], bool]:
-    """The entries about one file by list, and whether two readers read the same."""
+    """The entries about one file by list, and whether two readers read the same values."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         copy = Path(folder, COPY)
         copy.write_bytes(Path(path).read_bytes())
@@ -142,14 +142,14 @@ def judge(
 
     Args:
         folder: The folder.
-        bad: Patterns of paths below it that its owners call bad, in small letters.
+        bad: Lower-case patterns of paths below it that its owners mark as bad.
         slow: Seconds that judging a file may take.
-        jobs: Files that are looked at at the same time.
-        readers: The readers; those that are installed by default.
+        jobs: The number of files that are processed at the same time.
+        readers: The readers; by default, all installed ones.
 
     Raises:
-        CaseError: There is no Parquet file below it.
-        TooFewReadersError: There are no two independent readers.
+        CaseError: The folder has no Parquet file.
+        TooFewReadersError: There are fewer than two independent readers.
     """
     files = files_in(folder)
     readers = readers or second_readers(None, None)
@@ -186,7 +186,7 @@ def _is_bad(path: str, patterns: Sequence[str]) -> bool:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; its exit code."""
+    """Run the command; return its exit code."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -1,17 +1,16 @@
-"""What the guide pages of findings say, and the programs in them.
+"""The sections of guide pages about findings, and the programs in them.
 
-A section of such a page begins with its title and with a line that names the software, what was observed and
-which rules it is about:
+A section begins with its title and a line with the software, the observation, and the rules:
 
-    ### No page holds any value
+### No page holds any value
 
-    **parquet-go 0.32.0** · severity 1, wrong rows from a valid file · [PIX-081](../spec/page_index.md#pix-081)
+**parquet-go 0.32.0** · severity 1, wrong rows from a valid file · [PIX-081](../spec/page_index.md#pix-081)
 
-Its programs are blocks of code, and a block of text holds what those before it print.  Programs that need a library which is
-not a Python distribution are built with what building the driver of that library has left, and without any network.
+Its programs are blocks of code, and a block of text has the output of the programs before it. Programs for a library outside Python are
+built offline, with the build results of that library's driver.
 
-Every program runs in a process with a limit of time, since libraries may hang where files are damaged.  Those that need Spark run in this
-one, since they share a session; there Java reads the files.
+Every program runs in a process with a time limit, since libraries may hang on damaged files. Programs for Spark run in this process, since
+they share a session; there Java reads the files.
 """
 
 from __future__ import annotations
@@ -38,10 +37,10 @@ WRITERS = GUIDES / "findings-writers.md"
 SPARK = "Spark"
 
 SECONDS = 60.0
-"""Time for a program in another language than Python; none takes a twentieth of that on a quiet machine."""
+"""The time limit in seconds of a program in another language than Python; an idle machine needs less than a twentieth."""
 
 BUILD_SECONDS = 400.0
-"""Time for building programs."""
+"""The time limit in seconds for building programs."""
 
 _SECTION = re.compile(r"^### ", re.MULTILINE)
 _FACTS = re.compile(
@@ -59,7 +58,7 @@ class Program:
     """A block of code.
 
     Attributes:
-        language: As the block names it.
+        language: The language of the block.
         text: The code.
     """
 
@@ -68,7 +67,7 @@ class Program:
 
     @property
     def needs(self) -> str | None:
-        """The driver whose library it uses, `SPARK`, or ``None`` if Python distributions suffice."""
+        """The driver whose library it uses, or `SPARK`; ``None`` if Python distributions suffice."""
         if self.language == "python":
             return SPARK if "spark." in self.text else None
         if self.language == "go":
@@ -84,7 +83,7 @@ class Demonstration:
 
     Attributes:
         programs: In order.
-        printed: What the page says that they print.
+        printed: The output on the page.
     """
 
     programs: tuple[Program, ...]
@@ -92,7 +91,7 @@ class Demonstration:
 
     @property
     def needs(self) -> frozenset[str]:
-        """What its programs need, see `Program.needs`."""
+        """The needs of its programs, see `Program.needs`."""
         return frozenset(program.needs for program in self.programs if program.needs)
 
 
@@ -103,10 +102,10 @@ class Finding:
     Attributes:
         title: Its title.
         software: Names with their versions.
-        severity: What was observed, see ``pqassay.report.run.model.SEVERITIES``.
-        observed: The same in words.
+        severity: The observed severity, see ``pqassay.report.run.model.SEVERITIES``.
+        observed: The observation in words.
         rules: Ids of the rules, as links.
-        text: All that is below the title.
+        text: The text below the title.
         page: The page.
     """
 
@@ -120,12 +119,12 @@ class Finding:
 
     @property
     def anchor(self) -> str:
-        """Where the section is on its page."""
+        """The anchor of the section on its page."""
         return re.sub(r"[\s-]+", "-", re.sub(r"[^\w\s-]", "", self.title.lower())).strip("-")
 
     @cached_property
     def demonstrations(self) -> tuple[Demonstration, ...]:
-        """Its programs with what they print."""
+        """Its programs with their output on the page."""
         return tuple(_demonstrations(self.text))
 
 
@@ -145,7 +144,7 @@ def findings(page: Path) -> list[Finding]:
     """The sections of a page, in order.
 
     Raises:
-        ValueError: A section has no line of facts, or a program without what it prints.
+        ValueError: A section lacks the line of facts, or a program lacks its output.
     """
     found: list[Finding] = []
     for section in _SECTION.split(page.read_text("utf-8"))[1:]:
@@ -159,7 +158,7 @@ def findings(page: Path) -> list[Finding]:
 
 
 def helpers(page: Path) -> list[Program]:
-    """What is before the sections of a page, for the programs in them."""
+    """The code before the first section of a page, which its programs use."""
     before, *_ = _SECTION.split(page.read_text("utf-8"))
     return [Program(block["language"], block["text"]) for block in _BLOCK.finditer(before)]
 
@@ -170,12 +169,12 @@ Built = Mapping[Program, Sequence[str]]
 
 @dataclass
 class Workshop:
-    """Where programs are built and run.
+    """The place where programs are built and run.
 
     Attributes:
-        folder: A folder of its own.
-        spark: Makes the session that programs call ``spark``.
-        seconds: Time for a program in another language than Python.
+        folder: A folder for this purpose only.
+        spark: Creates the session that programs call ``spark``.
+        seconds: The time limit of a program in another language than Python.
     """
 
     folder: Path
@@ -209,17 +208,17 @@ class Workshop:
         return [*helpers(READERS), *helpers(WRITERS)]
 
     def printed(self, demonstration: Demonstration, place: Path) -> str:
-        """Run programs in a folder that has the golden files in it.
+        """Run programs in a folder with the golden files.
 
         Args:
             demonstration: The programs.
-            place: The folder, which is the current one for each.
+            place: The folder, which is the current folder of each program.
 
         Returns:
-            What they print, or why one fails or does not end in time.
+            Their output, or why a program fails or exceeds its time.
 
         Raises:
-            ValueError: One cannot be built.
+            ValueError: A program cannot be built.
         """
         return "".join(self._printed(program, place) for program in demonstration.programs)
 
@@ -237,7 +236,7 @@ class Workshop:
         return stream.getvalue()
 
     def _command(self, program: Program) -> Sequence[str]:
-        """What runs a program, which is built with all others that need the same library."""
+        """The command of a program, which is built together with all others for the same library."""
         name = program.needs
         assert name is not None
         if name not in self._built:
@@ -254,7 +253,7 @@ class Workshop:
 
 
 def printed_by(command: Sequence[str], place: Path, seconds: float = SECONDS) -> str:
-    """What a command prints in a folder, or why it fails or does not end in time."""
+    """The output of a command in a folder, or why it fails or exceeds its time."""
     try:
         ended = subprocess.run(
             command, cwd=place, capture_output=True, text=True, check=False, timeout=seconds
@@ -267,7 +266,7 @@ def printed_by(command: Sequence[str], place: Path, seconds: float = SECONDS) ->
 
 
 def _go(folder: Path, driver: Implementation, programs: list[Program], _: list[str]) -> Built:
-    """One executable for all: each is a package, since linking takes longer than compiling."""
+    """Build one executable with a package for each program, since linking takes longer than compiling."""
     required = [
         line for line in (driver.folder / "go.mod").read_text().splitlines() if "pqassay/protocol" not in line
     ]
@@ -285,17 +284,17 @@ def _go(folder: Path, driver: Implementation, programs: list[Program], _: list[s
     (folder / "main.go").write_text(
         f'package main\n\nimport "os"\n{imports}\nfunc main() {{\n\tswitch os.Args[1] {{\n{cases}\t}}\n}}\n'
     )
-    # With -trimpath the packages of the driver's build are found in the cache.
+    # With -trimpath, the packages of the driver's build are cached.
     _build(["go", "build", "-trimpath", "-o", "findings", "."], folder, GOPROXY="off", GOFLAGS="-mod=mod")
     return {program: [str(folder / "findings"), name] for name, program in zip(names, programs, strict=True)}
 
 
 def _rust(folder: Path, driver: Implementation, programs: list[Program], _: list[str]) -> Built:
-    """One executable for each, linked with the crates that the driver was built with."""
+    """Build one executable for each program, linked with the driver's crates."""
     crates = driver.build_folder / "release" / "deps"
     linked = ["-L", f"dependency={crates}"]
     for crate in ("parquet", "arrow_array"):
-        # A build of other versions leaves its own there.
+        # Builds of other versions leave their own crates there.
         library = max(crates.glob(f"lib{crate}-*.rlib"), key=lambda path: path.stat().st_mtime)
         linked += ["--extern", f"{crate}={library}"]
     commands: dict[Program, Sequence[str]] = {}
@@ -308,7 +307,7 @@ def _rust(folder: Path, driver: Implementation, programs: list[Program], _: list
 
 
 def _java(folder: Path, driver: Implementation, programs: list[Program], shared: list[str]) -> Built:
-    """All compiled at once, and started as the driver is."""
+    """Compile all programs at once; each starts like the driver."""
     names: list[str] = []
     for text in (*shared, *(program.text for program in programs)):
         (name,) = re.findall(r"^final class (\w+)", text, re.MULTILINE)
@@ -328,7 +327,7 @@ def _java(folder: Path, driver: Implementation, programs: list[Program], shared:
 
 
 def _js(folder: Path, driver: Implementation, programs: list[Program], _: list[str]) -> Built:
-    """Modules beside the packages that the driver uses."""
+    """Write modules beside the packages of the driver."""
     (folder / "node_modules").symlink_to(driver.build_folder / "node_modules")
     commands: dict[Program, Sequence[str]] = {}
     for number, program in enumerate(programs):

@@ -51,13 +51,13 @@ MODULES = {
     "arrow-rs": "arro3.io",
     "spark": "pyspark",
 }
-"""By the name of a software, the module that writes for it."""
+"""The writing module of each software, by name."""
 
 OTHERWISE_CALLED = {"arrow-rs": "arro3-io", "spark": "pyspark"}
-"""Distributions whose names are not those of the software."""
+"""Distributions whose names differ from the software's."""
 
 INSIDE = "parquet-rs version "
-"""What files call the writer that ``arro3-io`` wraps; its version is the one that counts."""
+"""The writer's name in files of the software that ``arro3-io`` wraps; its version is the relevant one."""
 
 # ------------------------------------------------------------------------------------------------------- the rows
 
@@ -71,11 +71,11 @@ KINDS: Mapping[str, pa.DataType] = {
     "timestamp_micros": pa.timestamp("us"),
     "timestamp_nanos": pa.timestamp("ns"),
 }
-"""Types as manifests and Arrow spell them."""
+"""Names of types in manifests, with the Arrow types."""
 
 
 def kind_of(name: str) -> pa.DataType:
-    """The type of Arrow that a manifest names.
+    """The Arrow type with a manifest's type name.
 
     >>> kind_of("decimal(9,2)"), kind_of("struct<city: string, height: int32>")
     (Decimal128Type(decimal128(9, 2)), StructType(struct<city: string, height: int32>))
@@ -92,7 +92,7 @@ def kind_of(name: str) -> pa.DataType:
 
 
 def arrow_value(written: Any, kind: Any) -> Any:
-    """What Arrow takes for a value of a manifest."""
+    """The Arrow input for a value of a manifest."""
     match written:
         case {"timestamp": text}:
             return int(text) // {"us": 1000, "ns": 1}[kind.unit]
@@ -105,7 +105,7 @@ def arrow_value(written: Any, kind: Any) -> Any:
 
 
 def table_of(rows: Mapping[str, Any]) -> pa.Table:
-    """The rows of a manifest as a table of Arrow."""
+    """The rows of a manifest as an Arrow table."""
     kinds = {column["name"]: kind_of(column["type"]) for column in rows["columns"]}
     return pa.table(
         {
@@ -119,7 +119,7 @@ def table_of(rows: Mapping[str, Any]) -> pa.Table:
 
 
 def newest(software: str) -> tuple[str, list[dict[str, Any]]]:
-    """The newest version whose cases state their steps, and their manifests."""
+    """The newest version whose cases have steps, and their manifests."""
     found: dict[str, list[dict[str, Any]]] = {}
     for path in sorted((GOLDEN_FILES / "interop").glob(f"{software}-*/*/{MANIFEST}")):
         record = json.loads(path.read_text())
@@ -131,7 +131,7 @@ def newest(software: str) -> tuple[str, list[dict[str, Any]]]:
 
 
 def names_of(software: str, table: pa.Table) -> dict[str, Any]:
-    """What the steps of a software find under which names."""
+    """The names that are available in the steps of a software."""
     names: dict[str, Any] = {"pa": pa, "pq": pq, "table": table, "blob": b""}
     importlib.import_module(MODULES[software])
     root = MODULES[software].partition(".")[0]
@@ -150,7 +150,7 @@ def names_of(software: str, table: pa.Table) -> dict[str, Any]:
 
 
 def run(step: str, folder: Path, names: dict[str, Any]) -> None:
-    """Run a step in a folder; Spark leaves its file in one of its own."""
+    """Run a step in a folder; Spark writes into a subfolder."""
     with contextlib.chdir(folder):
         if step.startswith("pqassay "):
             _, *words = shlex.split(step)
@@ -184,7 +184,7 @@ def write(folder: Path, wanted: Sequence[str]) -> None:
 
 
 def written(software: str, record: Mapping[str, Any], files: Mapping[str, bytes], spark: Any) -> bytes:
-    """The file that a software writes by the steps of a manifest, or what the mutation of the manifest makes of another file."""
+    """The file that a software writes by a manifest's steps, or the mutation of another file."""
     if "parent" in record:
         return mutate(files[record["parent"]], Mutation.from_json(record["mutation"]))
     table = table_of(record["expect"]["rows"])
@@ -201,7 +201,7 @@ def written(software: str, record: Mapping[str, Any], files: Mapping[str, bytes]
 
 
 def store(folder: Path, record: Mapping[str, Any], data: bytes, before: str, version: str) -> None:
-    """Store a case of a version: the manifest is that of the version before with other names and another digest."""
+    """Store a case of a version, with the manifest of the previous version under new names and a new digest."""
     told, provenance = dict(record), dict(record["provenance"])
     told["input"] = {"file": DATA, "sha256": hashlib.sha256(data).hexdigest()}
     provenance["by"] = provenance["by"].replace(before, version)
@@ -214,14 +214,14 @@ def store(folder: Path, record: Mapping[str, Any], data: bytes, before: str, ver
 
 
 def save(path: Path, record: Mapping[str, Any]) -> None:
-    """Write a manifest, with what the museum says about its case."""
+    """Write a manifest, with the museum's text about its case."""
     exhibit = exhibit_of(record["id"])
     members = {name: member for name, member in record.items() if name != "exhibit"}
     path.write_text(f"{json.dumps(members | exhibit, indent=2)}\n")
 
 
 def exhibit_of(case_id: str) -> dict[str, Any]:
-    """The member of a manifest that makes its case an exhibit; nothing for most."""
+    """The manifest member that makes its case an exhibit; empty for most cases."""
     found = museum.exhibits().get(case_id)
     return {} if found is None else {"exhibit": to_json(found)}
 
@@ -238,7 +238,7 @@ def foreign_cases(folder: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
 
 
 def remarks(folder: Path, *, accept: bool) -> int:
-    """Say, and perhaps write down, what is reported. Returns the number of cases whose manifest does not say so."""
+    """Print, and with ``accept`` store, what is reported; return the number of cases whose manifest differs."""
     left = 0
     for path, record in foreign_cases(folder):
         check = record["expect"]["check"]
@@ -267,7 +267,7 @@ def remarks(folder: Path, *, accept: bool) -> int:
 
 
 def main() -> None:
-    """Do as told."""
+    """Run the command."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -28,14 +28,14 @@ ROOT = Path(__file__).resolve().parent.parent
 
 @dataclass(frozen=True)
 class Derived:
-    """Files that a module computes.
+    """Files that a module generates.
 
     Attributes:
-        name: What they are.
+        name: The name of the group of files.
         outputs: Globs of the files.
-        inputs: Globs of what they are computed from, the code of the module aside.
+        inputs: Globs of the source files, except the code of the module.
         module: A module whose ``contents()`` returns the text of each file by its path.
-        notice: What to think of once they have changed.
+        notice: A reminder for changes.
     """
 
     name: str
@@ -50,7 +50,7 @@ class Derived:
         return made
 
     def update(self, *, write: bool) -> list[str]:
-        """What is stale, by path. It is written if ``write`` is set."""
+        """Update the files if ``write`` is set; return the stale paths."""
         stale = {path: text for path, text in self.contents().items() if text != _stored(path)}
         if write:
             for path, text in stale.items():
@@ -59,10 +59,13 @@ class Derived:
 
 
 class PageTables(Derived):
-    """Tables in pages, and pictures: templates of `page_tables`. The first input has their figures, unless a module of the same name reads them."""
+    """Tables in pages, and pictures, from templates of `page_tables`.
+
+    The first input has their figures, unless a module of the same name reads them.
+    """
 
     def contents(self) -> Mapping[str, str]:
-        """See `Derived`; the pages with these tables made again."""
+        """See `Derived`; the pages with regenerated tables."""
         figures = figures_of(self.module, ROOT / self.inputs[0])
         tables = tables_in(self.module, figures)
         return {
@@ -74,10 +77,10 @@ class PageTables(Derived):
 
 
 class GoldenFiles(Derived):
-    """The golden files, which have a writer of their own: it removes what is gone, and leaves cases of others alone."""
+    """The golden files, whose own writer removes obsolete ones and keeps cases of other software."""
 
     def update(self, *, write: bool) -> list[str]:
-        """See `Derived`; the folders of the cases."""
+        """Update the golden files if ``write`` is set; return the folders of stale cases."""
         folder = ROOT / "golden_files"
         files = write_golden_files(folder, dry_run=not write)
         changed, _, removed = write_golden_tables(folder, dry_run=not write)
@@ -112,11 +115,11 @@ REGISTRY: tuple[Derived, ...] = (
     PageTables("commands", ("docs/guide/commands.md",), COMMANDS, "commands"),
     PageTables("findings", ("docs/guide/findings.md",), ("docs/guide/findings-*.md",), "findings"),
 )  # fmt: skip
-"""In the order in which they are made: who needs an output of another comes after it."""
+"""The groups of files in order: each comes after its inputs."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write or compare; return the exit status."""
+    """Write or compare the files; return the exit status."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

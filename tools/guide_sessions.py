@@ -41,19 +41,19 @@ FENCE = re.compile(
 )
 
 TITLE = re.compile(r'title="([^"]+)"')
-"""The name of the file that a block stands for."""
+"""A pattern for the file name of a block."""
 
 SNIPPET = re.compile(r'--8<-- "([^"]+)"\n')
-"""A block that the site fills with a file of the repository."""
+"""A pattern for a block that the site fills with a file of the repository."""
 
 OMISSION = ("…", "...")
-"""What a line consists of that stands for any lines."""
+"""Lines that match any lines."""
 
 SECONDS = 200.0
-"""Time for a command of a shell, or a program in a process of its own; none takes a tenth of that on a quiet machine."""
+"""The time limit in seconds of a shell command or a program in a separate process; an idle machine needs less than a tenth."""
 
 WIDTH = "120"
-"""Columns of the terminal in which a shell runs."""
+"""The width of the terminal in which a shell runs."""
 
 
 @dataclass(frozen=True)
@@ -63,11 +63,11 @@ class Block:
     Attributes:
         language: Its language.
         body: Its text.
-        start: Where the text lies in the page.
-        title: The file that it stands for, if it does.
+        start: The offset of the text in the page.
+        title: The file that it defines, if any.
         why_not: Why it is not run, if it is not.
         needs_spark: Whether it runs in a session of Spark.
-        is_apart: Whether it runs in a process of its own.
+        is_apart: Whether it runs in a separate process.
     """
 
     language: str
@@ -80,20 +80,20 @@ class Block:
 
     @property
     def end(self) -> int:
-        """Offset behind the text."""
+        """The offset after the text."""
         return self.start + len(self.body)
 
 
 @dataclass(frozen=True)
 class Played:
-    """A block that was run: what it shows, and what it would show if it showed what was printed."""
+    """A block that was run, with its actual output."""
 
     block: Block
     printed: str
 
     @property
     def agrees(self) -> bool:
-        """Whether the page shows what was printed."""
+        """Whether the page shows the actual output."""
         return fits(self.block.body, self.printed)
 
     def difference(self) -> str:
@@ -106,7 +106,7 @@ class Played:
 
 
 def blocks_of(page: str) -> list[Block]:
-    """The console and Python blocks of a page, the files that it shows, and what the blocks print, in order."""
+    """The console and Python blocks of a page, its files, and the outputs of blocks, in order."""
     return [
         Block(
             found["language"],
@@ -122,16 +122,16 @@ def blocks_of(page: str) -> list[Block]:
 
 
 def play(page: str, folder: Path, spark: object | None = None) -> Iterator[Played]:
-    """Run the blocks of a page one after the other in a folder; those in Python share their names.
+    """Run the blocks of a page in order in a folder; Python blocks share their names.
 
     Args:
         page: The text of the page.
         folder: Where to run them.
-        spark: A session of Spark, which Python blocks know as ``spark``; without it, blocks that need one are passed over.
+        spark: A session of Spark, named ``spark`` in Python blocks; without it, blocks that need one are skipped.
 
     Raises:
         subprocess.CalledProcessError: A command that prepares something, such as ``cp``, failed.
-        Exception: What a Python block raised.
+        Exception: The error of a Python block.
     """
     for name in ("golden_files", "tools"):
         if not (folder / name).exists():
@@ -165,7 +165,7 @@ def play(page: str, folder: Path, spark: object | None = None) -> Iterator[Playe
 
 
 def _in_time(command: list[str], seconds: float = SECONDS) -> tuple[str, int]:
-    """What a program prints on both streams, and its exit code; one that does not end in time is ended with all that it started."""
+    """The output of a program on both streams, and its exit code; on timeout, it is ended with its children."""
     scripts = Path(sys.executable).parent
     environment = os.environ | {"PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}", "COLUMNS": WIDTH}
     with (
@@ -193,7 +193,7 @@ def _in_time(command: list[str], seconds: float = SECONDS) -> tuple[str, int]:
 
 
 def _session(body: str) -> Iterator[str]:
-    """The commands of a console block, each followed by what it prints now."""
+    """Yield the commands of a console block, each with its actual output."""
     code = 0
     for command in commands_of(body):
         yield "".join(
@@ -207,7 +207,7 @@ def _session(body: str) -> Iterator[str]:
 
 
 def commands_of(body: str) -> list[str]:
-    """The commands of a console block; a line that begins with ``>`` continues the one before."""
+    """The commands of a console block; a line that begins with ``>`` continues the previous one."""
     commands: list[str] = []
     for line in body.splitlines():
         if line.startswith("$ "):
@@ -218,7 +218,7 @@ def commands_of(body: str) -> list[str]:
 
 
 def run(command: str) -> tuple[str, int]:
-    """What a command prints on both streams, as they come, and its exit code."""
+    """The output of a command on both streams, interleaved, and its exit code."""
     bare = QUOTED.sub(lambda found: "_" * len(found[0]), command)
     where = REST.search(bare)
     end = where.start() if where else len(command)
@@ -234,14 +234,14 @@ def run(command: str) -> tuple[str, int]:
 QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 
 REST = re.compile(r"\s(?:\||2?>)")
-"""Where a command hands on what it prints: to another one, or to a file."""
+"""A pattern for the start of a redirection to another command or a file."""
 
 BY_SHELL = re.compile(r"[;&`*$\n(<](?!1(?: |$))|^[^|]*\|.*pqassay")
-"""What takes a shell from the beginning, other than ``2>&1``."""
+"""A pattern for commands that need a shell from the beginning, except for ``2>&1``."""
 
 
 SHOWN = {"COLUMNS": WIDTH, "LC_ALL": "C.UTF-8", "TZ": "UTC"}
-"""Environment variables of what a page shows: it is the same in every language and zone."""
+"""Environment variables that make output independent of language and time zone."""
 
 
 def _by_shell(command: str, *arguments: str) -> tuple[str, int]:
@@ -249,7 +249,7 @@ def _by_shell(command: str, *arguments: str) -> tuple[str, int]:
 
 
 def _handed_on(result: Result, rest: str) -> tuple[str, int]:
-    """What is left once a shell has handed on what a command printed, and the exit code."""
+    """The output that remains after a shell has redirected it, and the exit code."""
     with tempfile.TemporaryDirectory() as folder:
         streams = [Path(folder, name) for name in ("out", "err")]
         for path, content in zip(streams, (result.stdout_bytes, result.stderr_bytes), strict=True):
@@ -259,9 +259,9 @@ def _handed_on(result: Result, rest: str) -> tuple[str, int]:
 
 
 def _invoked(words: list[str]) -> Result:
-    """What the command ``pqassay`` gives, called in this process."""
+    """The result of the command ``pqassay``, called in this process."""
     app = importlib.import_module("pqassay.cli.main").app
-    # A process of its own would know nothing of the files that the one before has read.
+    # A separate process would lose the caches of files that were already read.
     importlib.import_module("pqassay_reader.query.facts.footer_facts").KEPT_FACTS.clear()
     result = CliRunner().invoke(app, words[1:], prog_name=words[0])
     if result.exception is not None and not isinstance(result.exception, SystemExit):
@@ -270,7 +270,7 @@ def _invoked(words: list[str]) -> Result:
 
 
 def fits(shown: str, printed: str) -> bool:
-    r"""Whether a page shows what was printed, its omissions aside.
+    r"""Whether the text on a page matches the output, with omissions.
 
     >>> fits("a\n…\n", "a\nb\nc\n"), fits("a…c\n", "abc\n"), fits("a\n", "b\n")
     (True, True, False)
@@ -285,7 +285,7 @@ def fits(shown: str, printed: str) -> bool:
 
 
 def rewritten(page: str, played: list[Played]) -> str:
-    """A page that shows what was printed wherever it does not fit."""
+    """The page, with actual output in blocks that do not match."""
     for each in sorted(played, key=lambda each: each.block.start, reverse=True):
         if not each.agrees:
             page = page[: each.block.start] + each.printed + page[each.block.end :]
@@ -293,7 +293,7 @@ def rewritten(page: str, played: list[Played]) -> str:
 
 
 def main() -> int:
-    """Compare pages with what their blocks print, or write that into them."""
+    """Compare pages with the output of their blocks, or write the output into them."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("pages", nargs="+", type=Path)
     parser.add_argument("--write", action="store_true", help="put what was printed into the page")
@@ -309,7 +309,7 @@ def main() -> int:
 
 
 def _compared(path: Path, session: object | None, *, is_written: bool) -> int:
-    """Compare a page, or write it again; return the number of its blocks that show something else."""
+    """Compare or rewrite a page; return the number of its blocks that differ."""
     page = path.read_text("utf-8")
     with tempfile.TemporaryDirectory() as folder:
         played = list(play(page, Path(folder), session))

@@ -1,4 +1,4 @@
-"""Results that ``make matrix`` keeps below ``docs/data/results``: where they are, and which golden files they are about."""
+"""The stored results of ``make matrix`` in ``docs/data/results``: their places, and the golden files that they are about."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from pqassay_suite.cases.case import GoldenCase
 from pqassay_suite.drivers.implementations import Implementation, implementations
 
 RESULTS = Path(__file__).resolve().parent.parent / "docs" / "data" / "results"
-"""A folder for each implementation, with a file for each version; and what writers wrote for readers."""
+"""A folder for each implementation with a file for each version, and a file about exchanges between writers and readers."""
 
 EXCHANGE = "exchange.json"
-"""Name of the file about what writers wrote for readers."""
+"""The name of the file about exchanges between writers and readers."""
 
 NOT_IN_THE_MATRIX = ("published-idx1", "directory-go")
-"""Drivers of formats of our own, which stand for no library."""
+"""Drivers of our own formats, which represent no library."""
 
 ONLY_READERS = ("spark-rows",)
-"""Drivers that differ from another in how they read, and write the same files."""
+"""Drivers that differ from another only in reading, and write the same files."""
 
 
 @dataclass(frozen=True)
 class Kept:
-    """What is kept of a run.
+    """The stored result of a run.
 
     Attributes:
         name: Name of the implementation's folder.
         path: The file.
-        report: What it holds: all results but those that passed.
+        report: The report without passed results.
     """
 
     name: str
@@ -45,18 +45,18 @@ class Kept:
 
     @property
     def is_submitted(self) -> bool:
-        """Whether others produced it."""
+        """Whether it was submitted by others."""
         return self.report.submitted is not None
 
     @property
     def version(self) -> str:
-        """The version of the library, as its driver says."""
+        """The version of the library, according to its driver."""
         return self.report.driver.version or "unknown"
 
 
 @dataclass(frozen=True)
 class Trouble:
-    """A question about a written file that was answered wrongly."""
+    """A wrong answer about a written file."""
 
     case: str
     operation: str
@@ -67,7 +67,7 @@ class Trouble:
 
 @dataclass(frozen=True)
 class Reading:
-    """What a reader made of the files of a writer: questions, right answers, wrong ones."""
+    """The answers of a reader about files of a writer: questions, right answers, wrong ones."""
 
     version: str | None
     asked: int
@@ -77,7 +77,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Written:
-    """The files of a writer: how many it wrote as wished, and what each reader made of them, by name."""
+    """The files of a writer: the number of valid ones, and the answers of each reader, by name."""
 
     files: int
     readers: dict[str, Reading]
@@ -85,24 +85,24 @@ class Written:
 
 
 def in_the_matrix() -> list[Implementation]:
-    """The implementations that come with pqassay and stand for a library."""
+    """The implementations that come with pqassay and represent a library."""
     return [one for one in implementations() if one.name not in NOT_IN_THE_MATRIX]
 
 
 @cache
 def asked_cases() -> Sequence[GoldenCase]:
-    """Everything that an implementation is asked about: the golden files, and tables to write."""
+    """All cases for implementations: the golden files, and tables to write."""
     return update_cases.asked_cases()
 
 
 def place(name: str, version: str | None, folder: Path = RESULTS) -> Path:
-    """The file of an implementation and its version."""
+    """The result file of an implementation and its version."""
     stem = re.sub(r"[^\w.+-]", "_", version or "unknown")
     return folder / name / f"{stem}.json"
 
 
 def results(folder: Path = RESULTS) -> list[Kept]:
-    """What is kept, by name, and older versions first.
+    """The stored results by name, older versions first.
 
     Raises:
         UsageError: A file is not a result of a run.
@@ -125,10 +125,10 @@ def _numbers(version: str) -> list[int]:
 
 
 def exchange(folder: Path = RESULTS) -> dict[str, Written]:
-    """What readers made of the files of each writer; nothing if no reader was asked.
+    """The answers of readers about the files of each writer; empty if no reader was asked.
 
     Raises:
-        pydantic.ValidationError: The file is of another form.
+        pydantic.ValidationError: The file has another form.
     """
     path = folder / EXCHANGE
     if not path.exists():

@@ -71,11 +71,11 @@ VERSIONS: Mapping[str, Sequence[str]] = {
     "java": ("java", "-version"),
     "node": ("node", "--version"),
 }
-"""Commands that print the versions of tools."""
+"""Commands that print the versions of build tools."""
 
 
 def tools(one: Implementation) -> dict[str, str]:
-    """The versions of the tools that an implementation was built and run with."""
+    """The versions of the tools with which an implementation was built and run."""
     found: dict[str, str] = {}
     for need in one.needs:
         name = need.partition(":")[0]
@@ -97,7 +97,7 @@ def asked(
     only: Sequence[Operation] = (),
     revision: Revision | None = None,
 ) -> RunReport:
-    """Run an implementation; files that it writes rightly go to a folder."""
+    """Run an implementation; its valid written files go to a folder."""
     settings = Settings(
         one.argv,
         Limits(one.timeout),
@@ -126,12 +126,12 @@ THREAD = re.compile(r"(?<=') \(\d+\)(?= panicked at )")
 
 
 def anonymous(text: str | None) -> str | None:
-    """A text without what is another in every run, and on every machine."""
+    """A text without parts that differ between runs or machines."""
     return text and THREAD.sub("", ADDRESS.sub("0x…", without_folders(text)))
 
 
 def kept(report: RunReport) -> RunReport:
-    """A result without what passed, of which the scores tell, and without the paths of this machine."""
+    """A result without passed cases, which the scores count, and without paths of this machine."""
     results = [
         replace(
             result,
@@ -149,10 +149,10 @@ def kept(report: RunReport) -> RunReport:
 
 
 def keep(name: str, report: RunReport, folder: Path = RESULTS) -> Path | None:
-    """Write a result to its place; those of other versions stay, and those that others submitted.
+    """Write a result to its place; results of other versions, and submitted results, stay.
 
     Returns:
-        Where it was written; ``None`` where submitted results of this version have the place.
+        The path; ``None`` if submitted results of this version exist.
     """
     path = kept_results.place(name, report.driver.version, folder)
     if any(one.path == path and one.is_submitted for one in results(folder)):
@@ -163,16 +163,16 @@ def keep(name: str, report: RunReport, folder: Path = RESULTS) -> Path | None:
 
 
 def expectations(one: Implementation) -> Expectations:
-    """What an implementation is known to get wrong."""
+    """The expected failures of an implementation."""
     path = one.folder / EXPECTATIONS
     return parse(path.read_bytes()) if path.exists() else Expectations()
 
 
 def foretell(one: Implementation, report: RunReport) -> list[str]:
-    """Write what an implementation got wrong as its expectations; what people wrote about it stays where the result does.
+    """Write the failures of an implementation as its expectations; comments by people stay if the failure is the same.
 
     Returns:
-        The difference of the files, in lines.
+        The lines of a diff of the files.
     """
     path = one.folder / EXPECTATIONS
     head = f"# What {one.title} {report.driver.version} gets wrong. Written by tools/matrix.py; reasons may be bettered by hand.\n\n"
@@ -188,7 +188,7 @@ def foretell(one: Implementation, report: RunReport) -> list[str]:
 
 
 def submitted(kept: Sequence[Kept]) -> list[str]:
-    """A line for each result that others produced: who, from where, and the digest of their file."""
+    """A line for each submitted result: submitter, source, and digest of the file."""
     return [
         f"submitted: {one.name} {one.version} by {mark.by}, {mark.url}, {mark.date}, SHA-256 {mark.sha256}"
         for one in kept
@@ -197,21 +197,21 @@ def submitted(kept: Sequence[Kept]) -> list[str]:
 
 
 MOST_TOLD = 160
-"""Characters of an answer that a reason tells."""
+"""The number of characters of an answer in a reason."""
 
 
 def told(result: Result) -> str:
-    """What came, in a line; for a crash, the first line that reports it."""
+    """The actual answer in a line; for a crash, the first line that reports it."""
     lines = (result.stderr or result.actual or "").splitlines()
     text = next((line for line in lines if TELLING.search(line)), lines[0] if lines else "")
     return " ".join(text.split())[:MOST_TOLD]
 
 
 def exchanged(readers: Sequence[Implementation], files: Mapping[str, Path]) -> dict[str, Any]:
-    """Have each reader read and scan the files of each writer.
+    """Let each reader read and scan the files of each writer.
 
     Returns:
-        By writer and reader: how many questions were asked and passed, and what was wrong.
+        By writer and reader: the numbers of asked and passed questions, and the wrong answers.
     """
     by_id = {golden.case.id: golden.case for golden in writer_cases()}
     found: dict[str, Any] = {}
@@ -220,7 +220,7 @@ def exchanged(readers: Sequence[Implementation], files: Mapping[str, Path]) -> d
         for writer, folder in files.items():
             paths = sorted(folder.rglob("*.parquet")) if writer not in ONLY_READERS else []
             ids = [path.relative_to(folder).with_suffix("").as_posix() for path in paths]
-            # A writer of indexes also rewrites golden files; every reader was asked about those themselves.
+            # Writers of indexes also rewrite golden files, about which every reader was already asked.
             tables = [(by_id[one], path) for one, path in zip(ids, paths, strict=True) if one in by_id]
             for case, path in tables:
                 place = Path(name, str(len(cases)))
@@ -240,11 +240,11 @@ def exchanged(readers: Sequence[Implementation], files: Mapping[str, Path]) -> d
 
 
 WRITTEN = "written"
-"""Where the ids of cases begin that are about what writers wrote."""
+"""The prefix of case ids about written files."""
 
 
 def writer_of(name: str) -> str | None:
-    """The writer of the file of a case of this id; ``None`` if it is about no written file."""
+    """The writer in a case id; ``None`` if the case is not about a written file."""
     room, *rest = name.split("/")
     return rest[0] if room == WRITTEN else None
 
@@ -253,10 +253,10 @@ def case_of_written(case: Case, by: str, content: bytes, folder: Path) -> Golden
     """A valid case about a file that a writer wrote, which every reader of a run is asked to read and to scan.
 
     Args:
-        case: The case that the writer was asked about.
+        case: The original case of the writer.
         by: The writer.
         content: The file.
-        folder: An empty folder, into which it is put.
+        folder: An empty folder for the file.
     """
     (folder / "data.parquet").write_bytes(content)
     of_reader = Case(
@@ -282,7 +282,7 @@ def case_of_written(case: Case, by: str, content: bytes, folder: Path) -> Golden
 
 
 def reading(results: Sequence[Result], report: RunReport) -> dict[str, Any]:
-    """What a reader made of the files of one writer, for the file of exchanges."""
+    """The answers of a reader about the files of one writer, in the form of ``exchange.json``."""
     wrong = [
         {"case": result.case, "operation": result.operation, "outcome": result.outcome}
         | {"because": result.reason, "actual": (result.actual or result.stderr or "")[:200]}
@@ -297,9 +297,9 @@ def reading(results: Sequence[Result], report: RunReport) -> dict[str, Any]:
 def exchange(
     readers: Sequence[Implementation], files: Mapping[str, Path], versions: Mapping[str, str | None]
 ) -> None:
-    """Have readers read files of writers, and put what came of it into the file of exchanges.
+    """Let readers read files of writers, and store the answers in ``exchange.json``.
 
-    What others made of files that the same version of a writer wrote, stays there.
+    Earlier answers of other readers about the same version of a writer are kept.
     """
     path = RESULTS / EXCHANGE
     before = json.loads(path.read_text()) if path.exists() else {}
@@ -311,7 +311,7 @@ def exchange(
 
 
 def report_on(one: Implementation, report: RunReport) -> None:
-    """Keep the results of an implementation, and print what came of it."""
+    """Store the results of an implementation, and print a summary."""
     lies = f"; lies: {told}" if (told := exposed(report)) else ""
     print(f"{one.label}: {tally(report)}{lies}")
     path = keep(one.name, report)
@@ -320,7 +320,7 @@ def report_on(one: Implementation, report: RunReport) -> None:
 
 
 def main() -> int:
-    """Ask, and write."""
+    """Ask the implementations, and store the results."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*")
     parser.add_argument(
@@ -374,7 +374,7 @@ def main() -> int:
 
 
 def why_skipped(chosen: Sequence[Implementation]) -> dict[str, str]:
-    """Which of some implementations cannot be asked here, and what they lack."""
+    """The implementations that cannot be asked on this machine, and what they lack."""
     needing = {one.name: "needs " + ", ".join(one.missing) for one in chosen if one.missing}
     unbuilt = [one.name for one in chosen if not one.missing and not one.is_built]
     return needing | dict.fromkeys(unbuilt, "not built; `make drivers`")

@@ -30,10 +30,10 @@ ROOT = Path(__file__).resolve().parent.parent
 ANSWERS = ROOT / "docs" / "data" / "spark_versions.json"
 
 RELEASES = ("3.5.7", "4.0", "4.1", "4.2", "4.3")
-"""Releases of Spark: the newest patch of each, unless it is named."""
+"""Releases of Spark; the newest patch of each, unless a patch is given."""
 
 CONNECT_PACKAGE = "org.apache.spark:spark-connect_2.12:{version}"
-"""What Spark before 4.0 has no server of Spark Connect without."""
+"""The package with the server of Spark Connect for Spark before 4.0."""
 
 OF_CONNECT = (
     "pandas<3",
@@ -44,29 +44,29 @@ OF_CONNECT = (
     "googleapis-common-protos",
     "zstandard",
 )
-"""What the extra ``pyspark[connect]`` installs, without its bounds: those of Spark 3.5 keep numpy at a release that pyarrow does not take."""
+"""The requirements of the extra ``pyspark[connect]`` without version bounds, since those of Spark 3.5 conflict with pyarrow."""
 
 SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
 
 START_SECONDS = 240.0
-"""Time in which a server has to start; it may download its package first."""
+"""The time limit for the start of a server in seconds; it may download its package first."""
 
 FAREWELL_SECONDS = 60
-"""Time for a server to end once it is asked to."""
+"""The time limit for the end of a server in seconds."""
 
 COMMAND_SECONDS = 1200.0
-"""Time for all commands of a session."""
+"""The time limit for all commands of a session in seconds."""
 
 NO_SERVER = "not asked: no server"
 NOT_ASKED = "not asked yet"
-"""Answers of a release that was not asked: here, or since a trial is there."""
+"""The answer of a release that was not asked on this machine, or not about a newer trial."""
 
 FAMILIES = ("sta", "idx1", "blm")
 """Folders of golden files that are checked."""
 
 
 class Trial(NamedTuple):
-    """A command that is tried, and the folder that `pqassay check` has to pass afterwards, unless it is a check itself."""
+    """A command to try, and the folder that `pqassay check` must pass afterwards, unless it is a check itself."""
 
     name: str
     arguments: tuple[str, ...]
@@ -85,18 +85,18 @@ TRIALS = (
 
 
 Done = tuple[int, str, str]
-"""Exit code, stdout and stderr of a command."""
+"""The exit code, stdout and stderr of a command."""
 
 
 def environment(release: str) -> Path:
-    """A virtual environment with a release of Spark and this package; made unless it is there."""
+    """A virtual environment with a release of Spark and this package, created if missing."""
     folder = ROOT / ".venv" / f"spark-{release}"
     if not (folder / ".made").is_file():
         print(f"Installing Spark {release} into {folder} (about 700 MB, once) ...", flush=True)
         subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True)
-        # The constraints of this repository name one Spark: here it is another one.
+        # The constraints of this repository pin one Spark; here it is another.
         free = {name: value for name, value in os.environ.items() if not name.startswith("PIP_")}
-        # Editable, so that an environment of an earlier run has the package as it is today.
+        # Editable, so that an existing environment has the current package.
         wanted = ["-e", str(ROOT), f"pyspark=={release}.*", *OF_CONNECT]
         subprocess.run(
             [folder / "bin" / "python", "-m", "pip", "install", "-q", *wanted], check=True, env=free
@@ -106,10 +106,10 @@ def environment(release: str) -> Path:
 
 
 def said(command: Sequence[str | Path], *codes: int) -> str:
-    """What a command prints.
+    """The output of a command.
 
     Raises:
-        RuntimeError: It ended with another code, or not at all.
+        RuntimeError: The command failed, or did not end in time.
     """
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=COMMAND_SECONDS)
     if done.returncode not in codes:
@@ -119,7 +119,7 @@ def said(command: Sequence[str | Path], *codes: int) -> str:
 
 @contextlib.contextmanager
 def server(folder: Path, version: str, scratch: Path) -> Generator[str]:
-    """A server of Spark Connect on this machine; its address."""
+    """A context with a server of Spark Connect on this machine; it yields the address."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     home = next(folder.glob("lib/python*/site-packages/pyspark"))
@@ -169,7 +169,7 @@ def _wait_for(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
 
 
 def findings(report: str) -> list[Any]:
-    """What a report says about its files, but for how often a file was read."""
+    """The report on each file, without the number of reads."""
     return [
         (file["path"], file["outcome"], [(one["rule"], one["count"], one["at"]) for one in file["findings"]])
         for file in json.loads(report)["files"]
@@ -189,11 +189,11 @@ if __name__ == "__main__":
         done = CliRunner().invoke(spark if place == "spark" else app, [*arguments, *on_spark])
         print(json.dumps([done.exit_code, done.stdout, done.stderr]), flush=True)
 """
-"""Runs commands one after the other, all with one session: starting Spark takes longer than all of them."""
+"""A program that runs commands in one session, since starting Spark takes longer than all of them."""
 
 
 def tried(folder: Path, master: str, scratch: Path) -> dict[str, str]:
-    """How each trial went: ``works``, or what is wrong in one line."""
+    """The result of each trial: ``works``, or the error in one line."""
     program = scratch / "program.py"
     program.write_text(PROGRAM)
     commands: list[tuple[str, list[str]]] = []
@@ -230,7 +230,7 @@ def _verdict(trial: Trial, on_spark: Done, alone: Done) -> str:
 
 
 def answers(release: str) -> dict[str, Any]:
-    """What a release can do, by command: with a session of its own, and over Spark Connect."""
+    """The abilities of a release by command: in a normal session, and over Spark Connect."""
     folder = environment(release)
     version = said([folder / "bin" / "python", "-c", "import pyspark; print(pyspark.__version__)"], 0)
     with tempfile.TemporaryDirectory(prefix="pqassay-") as name:
@@ -250,7 +250,7 @@ def answers(release: str) -> dict[str, Any]:
 
 
 def with_all_trials(answer: dict[str, Any]) -> dict[str, Any]:
-    """An earlier answer of a release, where newer trials are marked as not asked."""
+    """An earlier answer of a release, with newer trials marked as not asked."""
     asked = {
         place: {trial.name: answer[place].get(trial.name, NOT_ASKED) for trial in TRIALS}
         for place in ("own", "connect")
@@ -259,14 +259,14 @@ def with_all_trials(answer: dict[str, Any]) -> dict[str, Any]:
 
 
 def main() -> int:
-    """Ask and keep the answers; fail if something does not work."""
+    """Ask the releases and store the answers; fail if something does not work."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("releases", nargs="*", default=RELEASES, metavar="VERSION", help="3.5, 4.1, ...")
     asked = parser.parse_args().releases
     known = json.loads(ANSWERS.read_text()) if ANSWERS.is_file() else {"releases": []}
     kept = {one["version"].rpartition(".")[0]: with_all_trials(one) for one in known["releases"]}
     told: dict[str, Any] = {"releases": []}
-    for release in asked:  # what a release said is kept, whatever becomes of the next one
+    for release in asked:  # answers are stored even if a later release fails
         answer = answers(release)
         kept[answer["version"].rpartition(".")[0]] = answer
         told = {

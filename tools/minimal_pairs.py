@@ -1,7 +1,7 @@
-"""Minimal pairs: what engines make of golden files that break one rule, beside the healthy files that these were made from.
+"""Minimal pairs: the behavior of engines on golden files that break one rule, compared with the healthy originals.
 
-The queries are those of a proof.  An answer counts only if the engine answers the same query rightly where the rule is kept: of the
-healthy file, and of a plain copy of the broken file's values.  What an engine gets wrong there, or refuses, is its own.
+The queries are those of a proof. An answer counts only if the engine answers the same query correctly on the healthy file, and on a plain
+copy of the broken file's values. Wrong answers and refusals on these are the engine's own mistakes.
 """
 
 from __future__ import annotations
@@ -32,33 +32,33 @@ from pqassay_spec.rules.catalogue import rules as all_rules
 from pqassay_spec.rules.observed import HARM, SEEN, EngineAnswers, Observation, Seen
 
 MOST_PAIRS = 4
-"""Pairs of one rule that are asked for, each of a shape of its own."""
+"""The number of pairs of one rule that are used, each with another shape."""
 
 NOT_SHOWN = "rows do not show what is lost: engines read more than they need, and answer rightly"
-"""Why the answers say nothing where the harm is lost pruning."""
+"""The reason why answers show nothing if the harm is lost pruning."""
 
 NO_CONTROL = "no engine here reads the healthy file rightly"
-"""Why there are questions and no answers."""
+"""The reason why there are questions but no answers."""
 
 NOT_FOUND = "no check finds it in the golden file"
-"""Why there are no questions, where the rule is reported by other means."""
+"""The reason why there are no questions, if the rule is reported in another way."""
 
 SCHEMA = "footer.schema"
-"""Where types are declared."""
+"""The path of type declarations."""
 
 MOST_SLOW = 6
-"""Queries of one pair and rule that an engine is asked that starts slowly; it also answers slowly."""
+"""The number of queries per pair and rule for an engine that starts slowly, since it also answers slowly."""
 
 
 @dataclass(frozen=True)
 class Pair:
-    """A golden file that breaks rules, and the healthy one that it was made from, where it was made from one.
+    """A golden file that breaks rules, and its healthy original, if any.
 
     Attributes:
         case: The name of the case.
         broken, healthy: The files.
         rules: The rules that are broken.
-        operator, path: The mutation that makes the one of the other.
+        operator, path: The mutation of the healthy file.
     """
 
     case: str
@@ -70,19 +70,19 @@ class Pair:
 
     @property
     def changes_values(self) -> bool:
-        """Whether the broken file may hold other values than the healthy one: then its true rows are its own alone."""
+        """Whether the broken file may have other values than the healthy one; then its true rows come only from its own pages."""
         return ".body" in self.path or self.operator in ("truncate", "duplicate")
 
     @property
     def changes_type(self) -> bool:
-        """Whether a column was given another type, which no rule is about: an engine may refuse that alone."""
+        """Whether a column was given another type, which no rule covers: engines may refuse the file for that alone."""
         return self.path.startswith(SCHEMA) and not any(
             all_rules()[rule].field.startswith(SCHEMA) for rule in self.rules
         )
 
 
 def pairs(folder: Path) -> list[Pair]:
-    """Every pair of a folder of golden files, by the name of its case."""
+    """Every pair in a folder of golden files, by the name of its case."""
     cases = [json.loads(path.read_text("utf-8")) for path in sorted(folder.rglob(MANIFEST))]
     files = {case["id"]: folder / case["id"] / case["input"]["file"] for case in cases}
     return [
@@ -101,7 +101,7 @@ def pairs(folder: Path) -> list[Pair]:
 def chosen(
     rule: str, among: Iterable[Pair], shape_of: Callable[[str, str], str | None] = shape
 ) -> list[Pair]:
-    """The pairs that say most about a rule, one of each shape: those that break least else, then those that name it first."""
+    """The most informative pairs about a rule, one of each shape: first pairs with fewest other rules, then pairs that name it first."""
     breaking = [pair for pair in among if rule in pair.rules]
     least = min((len(pair.rules) for pair in breaking), default=0)
     alike = [pair for pair in breaking if len(pair.rules) == least]
@@ -117,9 +117,9 @@ def chosen(
 
 @dataclass(frozen=True)
 class Question:
-    """A query, where its true rows are, and healthy files with the rows that are true of them.
+    """A query with the file of its true rows, and healthy files, each with its own true rows.
 
-    The rows are certain if the pages of the broken file gave them, or if it has the pages of the healthy one.
+    The rows are certain if they come from the pages of the broken file, or if both files have the same pages.
     """
 
     query: Query
@@ -133,9 +133,9 @@ class Questions:
     """Questions about a pair.
 
     Attributes:
-        all: Each question once.
-        of_rules: For each rule the positions of its questions.
-        reasons: Why there are none for a rule, or only some about other columns than the one in which it is broken.
+        all: The questions, without duplicates.
+        of_rules: For each rule, the positions of its questions.
+        reasons: Why a rule has no questions, or only questions about other columns.
     """
 
     all: list[Question] = field(default_factory=list[Question])
@@ -143,7 +143,7 @@ class Questions:
     reasons: dict[str, str] = field(default_factory=dict[str, str])
 
     def chosen(self, harmed: Mapping[int, int], most: int | None) -> dict[int, Question]:
-        """At most ``most`` questions about each rule, those first that other engines were harmed by."""
+        """At most ``most`` questions about each rule; questions that harmed other engines come first."""
         numbers = {
             number
             for mine in self.of_rules.values()
@@ -155,7 +155,7 @@ class Questions:
 def questions(pair: Pair, findings: Sequence[Finding], folder: Path) -> Questions:
     """Find the queries for the findings of a broken file, and write the true rows into a folder.
 
-    The true rows come from the pages of the broken file, and from those of the healthy one where it cannot be decoded.
+    The true rows come from the pages of the broken file or, if it cannot be decoded, of the healthy file.
     """
     found = Questions()
     places: dict[Query, int] = {}
@@ -191,10 +191,10 @@ def _of_rule(pair: Pair, findings: Sequence[Finding], folder: Path) -> tuple[lis
 
 
 def _queries(findings: Sequence[Finding], values: TrueValues) -> tuple[list[Query], str]:
-    """Queries by what a file holds; where nothing can be asked about the columns of the findings, for others, and why.
+    """Queries about the columns of the findings; if that is impossible, about other columns, with the reason.
 
     Raises:
-        NoQuery: Nothing can be asked at all.
+        NoQuery: No query is possible.
     """
     found: dict[Query, None] = {}
     reason = "no value can show the difference in a query"
@@ -227,7 +227,7 @@ def _with_controls(pair: Pair, found: Sequence[Planned], folder: Path, *, is_cer
 
 
 def _truth(query: Query, values: TrueValues, path: Path) -> Path | None:
-    """The true rows of a healthy file; ``None`` where it has no such columns, or they cannot be told."""
+    """The true rows of a healthy file; ``None`` if it lacks the columns, or the rows are unknown."""
     try:
         write_truth(query, values, path)
     except (NotChecked, FormatError):
@@ -240,12 +240,12 @@ def _truth(query: Query, values: TrueValues, path: Path) -> Path | None:
 
 @dataclass
 class Tally:
-    """Answers of one engine about one rule: for each effect the cases in which it was seen, a case for each query."""
+    """The answers of one engine about one rule: the cases of each effect, one for each query."""
 
     cases: dict[Seen, list[str]] = field(default_factory=dict[Seen, list[str]])
 
     def answers(self, engine: Engine, asked: Sequence[str]) -> EngineAnswers | None:
-        """What it comes to, about some cases; ``None`` if nothing could be asked."""
+        """The summary of the answers about some cases; ``None`` if nothing could be asked."""
         of = sum(map(len, self.cases.values()))
         if not of:
             return None
@@ -262,13 +262,13 @@ class Tally:
 
 @dataclass
 class Measurement:
-    """Answers about some rules, as they come in.
+    """The answers about some rules, while they are collected.
 
     Attributes:
         running: The engines.
         tallies: The answers, by rule and name of the engine.
-        reasons: For rules about which something could not be asked, why.
-        asked: Rules about which it could in one case at least.
+        reasons: By rule, the reason why something could not be asked.
+        asked: Rules with questions in at least one case.
     """
 
     running: EngineProcesses
@@ -277,8 +277,8 @@ class Measurement:
     asked: set[str] = field(default_factory=set[str])
 
     def ask(self, pair: Pair, rules: Sequence[str]) -> None:
-        """Ask all engines about one pair, and count the answers for some of the rules that it breaks."""
-        # One rule at a time: a finding that follows from another one is left out where both are asked for.
+        """Ask all engines about one pair, and count the answers for some of its broken rules."""
+        # One rule at a time, since a finding that follows from another is dropped if both rules are checked.
         files = [check(str(pair.broken), tier="values", rule=[rule], jobs=1).files[0] for rule in rules]
         findings = [finding for file in files for finding in file.findings]
         size = files[0].size
@@ -302,7 +302,7 @@ class Measurement:
         self.asked |= found.of_rules.keys() - found.reasons.keys()
 
     def observation(self, rule: Rule, chosen: Sequence[Pair], date: str) -> Observation:
-        """What came of it for a rule and its pairs."""
+        """The observation for a rule from its pairs."""
         if reason := unread(rule.id) or rule.excluded:
             return Observation(date, reason=reason)
         if not chosen:
@@ -324,7 +324,7 @@ class Measurement:
 def observe(
     rules: Iterable[Rule], folder: Path, running: EngineProcesses, date: str
 ) -> Iterator[tuple[str, Observation]]:
-    """Measure what engines do with the golden files that break some rules, and yield each rule as it is done.
+    """Measure the behavior of engines on golden files that break some rules; yield the observation of each rule.
 
     Args:
         rules: The rules.
@@ -348,7 +348,7 @@ def observe(
 def _seen(
     engine: Engine, pair: Pair, asked: Mapping[int, Question], running: EngineProcesses, size: int
 ) -> dict[int, Seen]:
-    """What an engine does with questions about a broken file; those are left out that it fails to answer of a healthy one."""
+    """The behavior of an engine on questions about a broken file, without questions that it fails on a healthy file."""
     programs = {number: (pair.broken, one.query, one.truth) for number, one in asked.items()}
     answers = answers_of(engine, running, str(pair.broken), programs, size)
     found: dict[int, Seen] = {}
@@ -376,15 +376,15 @@ def answers_of(
     size: int,
     path_for: Callable[[str], str] = str,
 ) -> dict[int, ProofAnswer]:
-    """What an engine answers to queries of files whose true rows are known; what it has no words for is not comparable.
+    """The answers of an engine to queries with known true rows; queries that it cannot express are not comparable.
 
     Args:
         engine: The engine.
         running: Its processes.
-        file: What the limit of time and memory is about.
-        asked: For each number a file or table, the query and the true rows.
-        size: Bytes by which the time is reckoned.
-        path_for: Where the engine finds a file or table.
+        file: The file that the limits of time and memory apply to.
+        asked: By number: a file or table, the query, and the file of the true rows.
+        size: The size in bytes that determines the time limit.
+        path_for: Returns the path of a file or table for the engine.
     """
     programs: dict[int, Asked] = {}
     found: dict[int, ProofAnswer] = {}
@@ -400,7 +400,7 @@ def answers_of(
 
 
 def effect_of(answer: ProofAnswer) -> Seen:
-    """The effect of an answer on its user."""
+    """The effect of an answer on a user."""
     if answer.error:
         return "read fails"
     return "wrong rows" if answer.wrong else "rows lost" if answer.lost else "nothing"

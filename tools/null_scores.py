@@ -1,6 +1,6 @@
 """The scores of fakes: drivers that are wrong on purpose.
 
-A score means something only beside what a program gets that does nothing right.
+A score is meaningful only in comparison with the score of a program that does nothing right.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ class Fake(NamedTuple):
     """A driver that is wrong on purpose.
 
     Attributes:
-        does: What it does.
-        cases: The cases that it is asked about; all by default.
-        seconds: Its time for each.
-        jobs: Its processes: one, where an answer depends on the one before.
+        does: Its behavior.
+        cases: The cases; by default all.
+        seconds: The time limit of each case.
+        jobs: The number of processes: one if an answer depends on the previous one.
     """
 
     does: str
@@ -38,7 +38,7 @@ class Fake(NamedTuple):
 
 
 SLICE = ("*/p*", "interop/questdb-9.4.3/o3-*")
-"""Cases of all families: those are enough to see what becomes of a driver that is started for each request."""
+"""Cases of all families, enough to test a driver that is started for each request."""
 
 FAKE_DRIVERS = {
     "accept_all": Fake("accepts everything, unread: an empty set, no rows, no row groups, no file written"),
@@ -60,14 +60,14 @@ FAKE_DRIVERS = {
     "looks_up": Fake("reads nothing: has the rows of golden cases, by the digest of the file", ("pqf/p*",)),
     "hang": Fake("never answers", ("idx1/plain",), 0.02),
 }
-"""By the name of their file. Slow ones are asked about few cases."""
+"""The fakes by file name. Slow ones are asked about few cases."""
 
-# The fakes begin with `#!/usr/bin/env python3`: that is to be the Python that runs this.
+# The fakes begin with `#!/usr/bin/env python3`, which must be the Python that runs this.
 os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
 
 
 def score(name: str, golden_files: Sequence[GoldenCase]) -> dict[str, Any]:
-    """Run one fake; return what the file has about it."""
+    """Run one fake; return its entry in the file."""
     fake = FAKE_DRIVERS[name]
     cases = select(golden_files, fake.cases)
     report = run(cases, Settings([str(FAKES / name)], Limits(seconds=fake.seconds), jobs=fake.jobs))
@@ -88,7 +88,7 @@ def _value(value: Any) -> str:
     if isinstance(value, dict):
         members = ", ".join(f"{_key(str(key))} = {_value(member)}" for key, member in value.items())
         return f"{{ {members} }}"
-    return json.dumps(value)  # all but tables are written alike in JSON and TOML
+    return json.dumps(value)  # everything but tables has the same form in JSON and TOML
 
 
 def _key(key: str) -> str:

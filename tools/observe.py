@@ -1,10 +1,10 @@
-"""Measure what engines do with files that break a rule, and write the table ``observed.json``: ``make observe``.
+"""Measure the behavior of engines on files that break a rule, and write ``observed.json``: ``make observe``.
 
-    python tools/observe.py [RULE...]
+python tools/observe.py [RULE...]
 
-Without a rule, all about files are measured; with some, the others keep what is known of them.  Those about tables are measured by
-``tools/write_table_engines.py --ask``, with the engines that read tables.  Every engine of ``pqassay prove``
-is asked, Java included, one after the other in one process each.
+Without arguments, all rules about files are measured; otherwise, the entries of other rules stay. Rules about tables are measured by
+``tools/write_table_engines.py --ask``, with the engines that read tables. Every engine of ``pqassay prove`` is asked, including Java, one
+after the other in separate processes.
 """
 
 from __future__ import annotations
@@ -31,38 +31,36 @@ TABLE_FILE = ROOT / "spec" / "pqassay_spec" / "rules" / TABLE
 GOLDEN_FILES = ROOT / "golden_files"
 
 SECONDS = 15.0
-"""Time for one query: golden files are small."""
+"""The time limit of a query in seconds, since golden files are small."""
 
 AT_ONCE = 20
-"""Rules after which the table is written."""
+"""The number of rules after which the table is saved."""
 
 
 def require_engines() -> None:
-    """Make sure that every engine is here: a table without one of them would look as if it did no harm."""
+    """Make sure that every engine is installed: a missing engine would look harmless in the table."""
     lacking = [f"{engine.title}: {how}" for engine in ENGINES if (how := engine.how_to_install) is not None]
     if lacking:
         raise SystemExit("not all engines are here; " + "; ".join(lacking))
 
 
 FINDING = re.compile(r"  (?:FAIL|WARN|POLICY|INFO) (\S+)")
-"""The first line of a finding in a report."""
+"""A pattern for the first line of a finding in a report."""
 
 LABEL = "    observed  "
 
 OF_SHAPE = f"{LABEL}on a file like this"
-"""Begins what only the file decides; `tools/guide_sessions.py` prints that again."""
+"""The beginning of lines that depend on the file; `tools/guide_sessions.py` updates these."""
 
 
 def refreshed(text: str, entries: Mapping[str, Observation]) -> str:
-    """A page with the reports that it shows as they are printed now, where the rule alone decides what they say."""
+    """A page with updated reports, for lines that depend only on the rule."""
     lines = text.split("\n")
     rule = ""
     for number, line in enumerate(lines):
         if (found := FINDING.match(line)) is not None:
             rule = found[1]
-        elif line and not line.startswith(
-            " "
-        ):  # the finding ends: with the block, or where something else is told
+        elif line and not line.startswith(" "):  # the finding ends with the block, or at the next topic
             rule = ""
         elif line.startswith(LABEL) and rule in entries and not line.startswith(OF_SHAPE):
             lines[number] = f"{LABEL}{entries[rule].summary.sentence}"
@@ -70,14 +68,14 @@ def refreshed(text: str, entries: Mapping[str, Observation]) -> str:
 
 
 def contents() -> dict[str, str]:
-    """Every page that shows what was observed, as it is shown now."""
+    """Every page with observations, in its updated form."""
     pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
     texts = {path.relative_to(ROOT).as_posix(): path.read_text("utf-8") for path in pages}
     return {name: refreshed(text, observations()) for name, text in texts.items() if LABEL in text}
 
 
 def main(ids: Sequence[str]) -> None:
-    """Measure some rules, all without any, and write the table."""
+    """Measure some rules, or all without arguments, and write the table."""
     if unknown := [rule for rule in ids if rule not in file_rules()]:
         raise SystemExit(f"there is no rule {unknown[0]}")
     if told := [rule for rule in ids if family_of(rule).is_about_tables]:
@@ -95,7 +93,7 @@ def main(ids: Sequence[str]) -> None:
         for number, (rule, found) in enumerate(observe(wanted, GOLDEN_FILES, running, date), start=1):
             entries[rule] = found
             print(f"{number} of {len(wanted)}: {rule} {found.summary.sentence}", flush=True)
-            if number % AT_ONCE == 0:  # who interrupts this keeps what was measured
+            if number % AT_ONCE == 0:  # an interruption keeps the measurements so far
                 write_whole(TABLE_FILE, table_text(entries).encode())
     write_whole(TABLE_FILE, table_text(entries).encode())
     print(

@@ -1,7 +1,7 @@
-"""The picture of an update of ``_pm``: its steps, and what a kill leaves at each.
+"""The picture of an update of ``_pm``: its steps, and the state after a kill at each step.
 
-Nothing in it is drawn by hand. The reference updates one of QuestDB's partitions among the golden files in a storage that
-keeps every state of the file. The places of the regions, the sizes, and what a reader finds in each state are read from these bytes.
+Nothing in it is drawn by hand. The reference updates one of QuestDB's partitions among the golden files, in a storage that keeps every
+state of the file. The places of the regions, the sizes, and the snapshots for readers come from these bytes.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ PICTURE = "spec/chapters/pictures/pm-update.svg"
 
 CHAIN = ROOT / "golden_files" / "interop" / "questdb-9.4.3"
 BEFORE, AFTER = CHAIN / "o3-chain-0", CHAIN / "o3-chain-1"
-"""A partition of QuestDB's before and after rows arrived late."""
+"""A partition of QuestDB before and after the arrival of late rows."""
 
 # ------------------------------------------------------------------------------------------------------ the update
 
 
 @dataclass(frozen=True)
 class State:
-    """What is on the disk when a writer dies.
+    """The files on disk when a writer is killed.
 
     Attributes:
-        step: What it was doing.
-        data_size: Bytes of ``data.parquet``.
+        step: The current step of the writer.
+        data_size: The size of ``data.parquet`` in bytes.
         pm: The bytes of ``_pm``.
-        pinned: Bytes of ``data.parquet`` that ``_txn`` names.
+        pinned: The size of ``data.parquet`` in ``_txn``.
     """
 
     step: str
@@ -53,25 +53,25 @@ class State:
 
     @property
     def found(self) -> PmReader:
-        """The snapshot that a reader finds who comes from ``_txn``."""
+        """The snapshot for a reader that starts from ``_txn``."""
         return PmReader.from_bytes(self.pm, parquet_file_size=self.pinned)
 
     @property
     def steps_back(self) -> int:
-        """Links of the chain from the newest snapshot to the one that is found."""
+        """The number of chain links from the newest snapshot to this one."""
         chain = [snapshot.size for snapshot in self.newest.snapshots()]
         return chain.index(self.found.footer.size)
 
 
 class KeptStates(MemoryStorage):
-    """A storage that keeps what a kill would leave: after half of each write, and after the whole."""
+    """A storage that keeps the states after a kill: after half of each write, and after each write."""
 
     def __init__(self, data: bytes) -> None:
         super().__init__(data)
         self.states: list[bytes] = []
 
     def write(self, offset: int, data: bytes) -> None:
-        """See `Storage.write`; the committed size is one word, which is never written by half."""
+        """See `Storage.write`; the committed size is one word, which is written atomically."""
         if len(data) > pm.COMMITTED_SIZE.sizeof():
             super().write(offset, data[: len(data) // 2])
             self.states.append(bytes(self.data))
@@ -80,7 +80,7 @@ class KeptStates(MemoryStorage):
 
 
 def states() -> list[State]:
-    """The states of an update in their order, the one before it first."""
+    """The states of an update in order, beginning with the state before it."""
     old, new = ((folder / pm.DATA_NAME).read_bytes() for folder in (BEFORE, AFTER))
     before = (BEFORE / pm.FILE_NAME).read_bytes()
     storage = KeptStates(before)
@@ -103,7 +103,7 @@ def states() -> list[State]:
 
 @dataclass(frozen=True)
 class Region:
-    """A part of a file: its name, the offset by which others refer to it, and its bytes from start to end."""
+    """A part of a file: its name, the offset that others use for it, its start and its end."""
 
     name: str
     offset: int
@@ -112,7 +112,7 @@ class Region:
 
 
 def regions(raw: bytes) -> list[Region]:
-    """The parts of a whole ``_pm``, in their order. Zeros that align a block are drawn with it or with the block before."""
+    """The parts of a whole ``_pm``, in order. Padding belongs to its block or to the previous block."""
     reader = PmReader.from_bytes(raw)
     snapshots = reader.snapshots()[::-1]
     names, ends = {0: "header"}, {0: reader.header.end}
@@ -128,7 +128,7 @@ def regions(raw: bytes) -> list[Region]:
 
 
 def look(region: Region, state: State) -> str:
-    """How a part of ``_pm`` is drawn: ``seen``, ``dead`` to the newest snapshot, or ``unseen`` as yet."""
+    """The look of a part of ``_pm``: ``seen``, ``dead`` for the newest snapshot, or ``unseen`` as yet."""
     newest = state.newest
     if region.start >= newest.size:
         return "unseen"
@@ -139,26 +139,26 @@ def look(region: Region, state: State) -> str:
 # ----------------------------------------------------------------------------------------------------- the drawing
 
 LEFT, RIGHT = 98, 558
-"""The horizontal space of the files."""
+"""The left and the right edge of the files."""
 
 SHARE = 0.3
-"""Share of the width that goes by bytes; the rest is the same for each part, so that a footer has room for its name."""
+"""The share of the width that is proportional to bytes; the rest is equal for all parts, so that a footer has room for its name."""
 
 LOOKS = {
     "seen": "read by the newest snapshot",
     "dead": "by older ones alone",
     "unseen": "not visible yet",
 }
-"""How parts are drawn, and what it means."""
+"""The looks of parts, with their meanings."""
 
 
 class Ruler:
-    """Where bytes of a file are drawn: each part has some width of its own, and more for its bytes.
+    """The horizontal scale of a file: each part has a fixed width, and more for its bytes.
 
     Args:
-        places: Where its parts begin and end.
-        left, right: The horizontal space of the file.
-        share: Share of the width that goes by bytes.
+        places: The starts and ends of its parts.
+        left, right: The left and the right edge of the file.
+        share: The share of the width that is proportional to bytes.
     """
 
     def __init__(
@@ -177,7 +177,7 @@ class Ruler:
 
 
 def picture() -> str:
-    """The picture, as SVG on a white ground, which is legible on a dark page as well."""
+    """The picture as SVG on a white background, which is also readable on a dark page."""
     steps = states()
     parts, first, last = regions(steps[-1].pm), steps[0].data_size, steps[-1].data_size
     environment = jinja2.Environment(
@@ -204,14 +204,14 @@ def picture() -> str:
 
 
 def readers(state: State, first: int) -> tuple[str, str, str]:
-    """What readers see if the writer dies in a state, in three lines; ``first`` is the size of ``data.parquet`` before."""
+    """The view of readers if the writer dies in a state, in three lines; ``first`` is the initial size of ``data.parquet``."""
     which = "old" if state.found.parquet_file_size == first else "new"
     where = "one footer before the newest" if state.steps_back else "the newest footer"
     return f"_txn names {state.pinned} bytes:", f"the {which} snapshot,", where
 
 
 def sentences(steps: Sequence[State]) -> Iterator[str]:
-    """Yield the picture in words, for those who do not see it."""
+    """Yield a description of the picture for screen readers."""
     for state in steps:
         names, which, where = readers(state, steps[0].data_size)
         yield (

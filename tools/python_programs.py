@@ -1,9 +1,9 @@
-"""Runs Python programs of pages in a process that goes on: what ends, hangs or bloats it costs one program.
+"""Runs Python programs of pages in a reusable process: a crash, a hang or excessive memory affects only one program.
 
-    python tools/python_programs.py --serve
+python tools/python_programs.py --serve
 
-Each line of its input is a request in JSON: the texts that are run one after the other with the same names, and the folder in which. Each line of
-its output is what they printed, in JSON.
+Each line of its input is a request in JSON: texts that are run in order with shared names, and their folder. Each line of its output is
+what they printed, in JSON.
 """
 
 from __future__ import annotations
@@ -23,16 +23,18 @@ from pqassay_suite.drivers.process import Launcher, Limits
 from pqassay_suite.drivers.session import Session
 
 LIMITS = Limits(seconds=24)
-"""Limits of the programs of a section: quiet machines need a second or two of processor time, and ten times as much by the clock is still
-less than a test may take."""
+"""The limits of the programs of a section.
+
+An idle machine needs a second or two of processor time. Ten times as much by the clock is still less than a test may take.
+"""
 
 
 class PythonPrograms:
-    """One process for many programs; the one after a program that ended it has another.
+    """One process for many programs; if a program ends it, the next program gets another.
 
     Args:
-        folder: For its temporary files.
-        limits: What the programs of a request may take.
+        folder: The folder for its temporary files.
+        limits: The limits for the programs of a request.
     """
 
     def __init__(self, folder: Path, limits: Limits = LIMITS) -> None:
@@ -44,7 +46,7 @@ class PythonPrograms:
         """Run texts in a folder.
 
         Returns:
-            What they print; where one raises an error, or the process did not survive, that is told as well.
+            Their output, including an error, or a note that the process died.
         """
         said = self._session.ask(json.dumps([list(texts), str(place)]), bool)
         if said.lines:
@@ -54,11 +56,11 @@ class PythonPrograms:
             why = said.problem or (said.ended.crash if said.ended else "") or "it ended"
             text = f"the process of the program: {why}\n{said.stderr}"
         if self._has_ended:
-            self.close()  # nothing that takes the place of another is left behind where a test asked for the program
+            self.close()  # a test that requests the program must not leave its replacement behind
         return text
 
     def begin(self) -> None:
-        """Start the process, which would start with the first program otherwise."""
+        """Start the process now instead of with the first program."""
         self.printed([], Path.cwd())
 
     def close(self) -> None:
@@ -80,13 +82,13 @@ def run(texts: Sequence[str], place: str) -> str:
 
 
 def serve(requests: Iterable[str], answers: TextIO) -> None:
-    """Run what each line asks for."""
+    """Run the request of each line."""
     for line in requests:
         print(json.dumps(run(*json.loads(line))), file=answers, flush=True)
 
 
 if __name__ == "__main__":
-    # What libraries and other processes print must not come between the answers.
+    # Output of libraries and other processes must not mix with the answers.
     private = os.fdopen(os.dup(1), "w", encoding="ascii")
     os.dup2(2, 1)
     serve(sys.stdin, private)

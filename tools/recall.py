@@ -35,7 +35,7 @@ from pqassay_spec.mutation.possible import mutations_of
 
 
 def judged(data: bytes, base: Base) -> Judged:
-    """Check what a file has become at tier ``values``; a ``_pm`` file beside its Parquet file, where there is one."""
+    """The findings at tier ``values`` about a changed file; a ``_pm`` file is checked with its Parquet file, if any."""
     if base.form == "pm":
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, base.name)
@@ -55,7 +55,7 @@ def of_good(data: bytes, base: Base) -> Judged:
 
 
 def answer(site: AnySite) -> Answer | None:
-    """What is found of a mutation; ``None`` where it makes no sense or changes nothing."""
+    """The answer to a mutation; ``None`` if it is impossible or changes nothing."""
     try:
         data = site.made()
     except (Inapplicable, FormatError):
@@ -66,7 +66,7 @@ def answer(site: AnySite) -> Answer | None:
 
 
 def weakest(sites: Sequence[AnySite]) -> Answer | None:
-    """The weakest answer at some places."""
+    """The weakest answer at some places; ``None`` if there are none."""
     answers = [one for one in map(answer, sites) if one is not None]
     return recall_answers.weakest(answers) if answers else None
 
@@ -78,12 +78,12 @@ AnySite = Site | Inside
 
 
 def sites_of(writer: str) -> Mapping[Kind, Sequence[AnySite]]:
-    """The places at which every kind is tried in the files of a writer."""
+    """The places in a writer's files where each kind is tried."""
     return {**recall_kinds.sites(writer), **recall_inside.sites(writer)}
 
 
 def measured() -> dict[Kind, dict[str, Answer]]:
-    """What is found of every kind in the files of every writer."""
+    """The answers of every kind in the files of every writer."""
     asked = [(kind, writer, sites) for writer in CASES for kind, sites in sites_of(writer).items()]
     found: dict[Kind, dict[str, Answer]] = defaultdict(dict)
     answers = in_parallel(weakest, [sites for _, _, sites in asked], "kinds")
@@ -114,17 +114,17 @@ SMALL = (
     ),
     *("idx1/companion", "idx1/plain", "interop/duckdb-2.0.0/nested", "interop/datafusion-55.2/two-values"),
 )
-"""The small files that are damaged at random."""
+"""The small files for random damage."""
 
 
 @cache
 def mutations(case: str) -> list[Mutation]:
-    """What the grammar suggests to do to a file."""
+    """The mutations of a file that the grammar suggests."""
     return list(mutations_of(data_of(Base(case, "parquet"))))
 
 
 def damaged(seed: int) -> bytes:
-    """A small file with one or two mutations that the grammar suggests, or with a few bytes changed, or both."""
+    """A small file with one or two suggested mutations, with a few changed bytes, or both."""
     chance = Random(seed)
     case = chance.choice(SMALL)
     data = data_of(Base(case, "parquet"))
@@ -151,11 +151,11 @@ _CHANGES: tuple[Callable[[bytes, Random], bytes], ...] = (
     lambda old, _: old + old,
     lambda _, __: b"",
 )
-"""What may happen to a run of bytes: what keeps its length more often than what does not."""
+"""The possible changes of a run of bytes; those that keep its length are more frequent."""
 
 
 def mistake(seed: int) -> str | None:
-    """What is wrong with the report on a damaged file, in words; ``None`` if there is nothing."""
+    """The mistake in the report on a damaged file, in words; ``None`` if there is none."""
     try:
         (file,) = pqassay.check(damaged(seed), tier="values").files
     except Exception as error:  # noqa: BLE001 - whatever is raised is what is looked for
@@ -169,7 +169,7 @@ def mistake(seed: int) -> str | None:
 
 
 def mistakes(count: int) -> list[str]:
-    """What is wrong with the reports on a number of damaged files."""
+    """The mistakes in the reports on a number of damaged files."""
     found = in_parallel(mistake, range(count), "random damages", 64)
     return [one for one in found if one is not None]
 
@@ -178,7 +178,7 @@ def mistakes(count: int) -> list[str]:
 
 
 def main() -> int:
-    """Measure, write, and say what is not explained; return the exit status."""
+    """Measure, write, and print unexplained kinds; return the exit status."""
     options = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     options.add_argument("--damages", type=int, default=100_000, help="random damages (100,000)")
     asked = options.parse_args()

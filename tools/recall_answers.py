@@ -1,6 +1,6 @@
-"""What came of false facts: how clearly each was found, why some were not, and the tables that say so.
+"""The answers about false facts: how clearly each was found, why some were not, and their tables.
 
-`recall` asks about the structures of files, and `table_recall` about the metadata of tables.
+`recall` tests the structures of files, and `table_recall` the metadata of tables.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ DATA = Path(__file__).resolve().parent.parent / "docs" / "data"
 
 UNSEEN = "unseen"
 STRENGTH = ("FAIL", "errored", "WARN", "POLICY", "INFO", "not checked", UNSEEN)
-"""What can come of a mutation, the clearest answer first. A kind counts by the weakest answer at its places."""
+"""The possible answers about a mutation, the clearest first. A kind has the weakest answer at its places."""
 
 MOST_RULES = 3
-"""Rules that are stored of one answer."""
+"""The number of rules that are stored of one answer."""
 
 
 class Answer(NamedTuple):
-    """What came of a kind in the files of a writer.
+    """The answer about a kind in the files of a writer.
 
     Attributes:
         name: One of `STRENGTH`.
-        rules: The first of the rules that answered.
-        findings: How many rules FAIL that the good file keeps; of a table and its files, the most in the report on one of them.
+        rules: The first of the rules with findings.
+        findings: The number of rules that FAIL beyond the good file; for a table and its files, the largest number in one report.
     """
 
     name: str
@@ -47,7 +47,7 @@ class Answer(NamedTuple):
 
     @classmethod
     def read(cls, cell: str) -> Answer:
-        """The answer that is stored as a text: its name, the findings where they are not those of the name, and the rules."""
+        """The answer in a stored text: its name, its findings if not the default of the name, and its rules."""
         name = next(name for name in STRENGTH if cell.startswith(name))
         words = cell.removeprefix(name).split()
         findings = int(words.pop(0)) if words and words[0].isdigit() else int(name == STRENGTH[0])
@@ -59,19 +59,19 @@ class Answer(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """A field, or an element of a list, and what happens to it."""
+    """A field, or an element of a list, and its change."""
 
     field: str
     change: str
 
 
 Found = Mapping[Kind, Mapping[str, Answer]]
-"""By kind and writer, what came of it."""
+"""The answers by kind and writer."""
 
 
 @dataclass(frozen=True)
 class Judged:
-    """What a check says: findings by rule, place and verdict, rules that were not checked, whether it gave up, and what fails in which file."""
+    """The result of a check: findings by rule, place and verdict, rules that were not checked, whether it gave up, and the failures by file."""
 
     findings: Counter[tuple[str, str | None, str]]
     not_checked: frozenset[str]
@@ -80,7 +80,7 @@ class Judged:
 
 
 def judged_of(report: Report) -> Judged:
-    """What a report says, whichever of its files it is about."""
+    """The result in a report, about any of its files."""
     findings = Counter[tuple[str, str | None, str]]()
     failing = Counter[tuple[str, str]]()
     not_checked: set[str] = set()
@@ -97,14 +97,14 @@ def judged_of(report: Report) -> Judged:
 def in_parallel(
     function: Callable[[Any], Any], items: Sequence[Any], what: str, chunk: int = 16
 ) -> Iterator[Any]:
-    """The results of a function for each item, in their order, by as many processes as there are processors."""
+    """Yield the results of a function for each item, in order, with one process per processor."""
     with ProcessPoolExecutor(os.cpu_count()) as pool:
         results = pool.map(function, items, chunksize=chunk)
         yield from track(results, what, len(items), disable=not sys.stderr.isatty())
 
 
 def compared(before: Judged, after: Judged) -> Answer:
-    """The findings about a file with a false fact beyond those about the good one."""
+    """The answer from the findings about a file with a false fact beyond those about the good file."""
     new = after.findings - before.findings
     verdict = next((name for name in STRENGTH if any(name == key[2] for key in new)), UNSEEN)
     rules = sorted({key[0] for key in new if key[2] == verdict})
@@ -117,7 +117,7 @@ def compared(before: Judged, after: Judged) -> Answer:
 
 
 def weakest(answers: Sequence[Answer]) -> Answer:
-    """The weakest of some answers, with as many findings as any of them has."""
+    """The weakest of some answers, with the largest number of findings."""
     least = max(answers, key=lambda answer: STRENGTH.index(answer.name))
     return least._replace(findings=max(answer.findings for answer in answers))
 
@@ -127,7 +127,7 @@ def weakest(answers: Sequence[Answer]) -> Answer:
 
 @dataclass(frozen=True)
 class Reason:
-    """Why nothing is found of a kind, or more than one finding is.
+    """Why a kind has no finding, or more than one.
 
     Attributes:
         field: A pattern of fields.
@@ -142,45 +142,43 @@ class Reason:
     valid: bool = False
 
     def fits(self, kind: Kind) -> bool:
-        """Whether it is about a kind."""
-        name, pattern = (
-            one.replace("[", "<") for one in (kind.field, self.field)
-        )  # brackets are not a pattern
+        """Whether the reason applies to a kind."""
+        name, pattern = (one.replace("[", "<") for one in (kind.field, self.field))  # brackets are literal
         return fnmatchcase(name, pattern) and fnmatchcase(kind.change, self.change)
 
 
 def reason_of(kind: Kind, given: Sequence[Reason]) -> Reason | None:
-    """The reason why a kind is not found; ``None`` where none is given."""
+    """The reason why a kind is not found; ``None`` if there is none."""
     return next((one for one in given if one.fits(kind)), None)
 
 
 def unseen(found: Found) -> list[Kind]:
-    """The kinds that are not found in the files of some writer."""
+    """The kinds that are not found in the files of at least one writer."""
     return [
         kind for kind, writers in found.items() if any(answer.name == UNSEEN for answer in writers.values())
     ]
 
 
 def several(found: Found) -> list[Kind]:
-    """The kinds that are more than one finding in the files of some writer."""
+    """The kinds with more than one finding in the files of at least one writer."""
     return [
         kind for kind, writers in found.items() if any(answer.findings > 1 for answer in writers.values())
     ]
 
 
 def share_of_several(found: Found) -> float:
-    """Which part of the kinds that FAIL are more than one finding."""
+    """The share of kinds with more than one finding among those that FAIL."""
     failing = [kind for kind, writers in found.items() if any(answer.findings for answer in writers.values())]
     return len(several(found)) / len(failing)
 
 
 def without_reason(found: Found, given: Sequence[Reason]) -> list[Kind]:
-    """The kinds that are not found, and for which no reason is given."""
+    """The kinds that are neither found nor have a reason."""
     return [kind for kind in unseen(found) if reason_of(kind, given) is None]
 
 
 def for_nothing(found: Found, given: Sequence[Reason]) -> list[Reason]:
-    """Reasons that no kind needs: what they excuse is found by now, or there is no such field."""
+    """Reasons that no kind needs, since the kind is found or the field does not exist."""
     used = {reason_of(kind, given) for kind in unseen(found)}
     return [one for one in given if one not in used]
 
@@ -193,7 +191,7 @@ class Kept:
     """The answers that are stored below ``docs/data``, and the reasons why some kinds are not found.
 
     Attributes:
-        name: Name of the file of the answers; that of the reasons begins with it.
+        name: The name of the file of answers, which is also the prefix of the file of reasons.
     """
 
     name: str
@@ -205,7 +203,7 @@ class Kept:
 
     @cached_property
     def record(self) -> Any:
-        """What is stored; nothing where nothing was measured."""
+        """The stored content; empty if nothing was measured."""
         return json.loads(self.data.read_text("utf-8")) if self.data.exists() else {"kinds": []}
 
     @property
@@ -218,24 +216,24 @@ class Kept:
 
     @property
     def damages(self) -> int:
-        """How many random damages were tried."""
+        """The number of tried random damages."""
         count: int = self.record.get("damages", 0)
         return count
 
     @cached_property
     def reasons(self) -> list[Reason]:
-        """The reasons, in the order of the file; the first that fits counts."""
+        """The reasons, in the order of the file; the first match is used."""
         text = (DATA / f"{self.name}_reasons.toml").read_text("utf-8")
         return [Reason(**row) for row in tomllib.loads(text)["reason"]]
 
     @cached_property
     def reasons_of_several(self) -> list[Reason]:
-        """The reasons why some kinds are more than one finding."""
+        """The reasons why some kinds have more than one finding."""
         text = (DATA / f"{self.name}_reasons.toml").read_text("utf-8")
         return [Reason(**row) for row in tomllib.loads(text)["several"]]
 
     def keep(self, found: Found, damages: int = 0) -> None:
-        """Store answers, a line for each kind, by writer. And how many random damages were tried."""
+        """Store answers by writer, a line for each kind, and the number of random damages."""
         rows = [
             json.dumps([*kind, {writer: str(answer) for writer, answer in writers.items()}])
             for kind, writers in found.items()
@@ -246,7 +244,7 @@ class Kept:
 
 
 OF_FILES, OF_TABLES = Kept("recall"), Kept("table_recall")
-"""What is stored of files, and of the metadata of tables."""
+"""The stored answers about files, and about the metadata of tables."""
 
 
 # ------------------------------------------------------------------------------------------------------------ tables
@@ -256,7 +254,7 @@ SEVERAL = "several findings"
 
 
 def class_of(kind: Kind, answer: Answer, given: Sequence[Reason]) -> str:
-    """The name of an answer, or *valid* where the change keeps the file valid."""
+    """The name of an answer, or *valid* if the change keeps the file valid."""
     why = reason_of(kind, given) if answer.name == UNSEEN else None
     return "valid" if why is not None and why.valid else answer.name
 
@@ -264,7 +262,7 @@ def class_of(kind: Kind, answer: Answer, given: Sequence[Reason]) -> str:
 def counts_by_writer(
     found: Found, given: Sequence[Reason], writers: Sequence[str]
 ) -> dict[str, Counter[str]]:
-    """How many kinds got which answer, and how many are several findings, by writer."""
+    """The number of kinds with each answer, and with several findings, by writer."""
     counts: dict[str, Counter[str]] = {writer: Counter() for writer in writers}
     for kind, answers in found.items():
         for writer, one in answers.items():

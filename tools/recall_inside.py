@@ -1,7 +1,7 @@
-"""Kinds of false facts inside pages for `recall`, and those of golden cases that no grammar names.
+"""Kinds of false facts for `recall` inside pages, and from golden cases, in parts that the grammar does not name.
 
-What pages hold has no fields that a mutation names.  So pages are taken apart here: each is stored without compression, one of its sections is
-written again with a false fact, or the whole page is compressed in a form that is not that of its codec.  The values stay what they were.
+Contents of pages have no named fields for mutations. So this module rewrites pages without compression, and changes a section to a false
+fact, or compresses the page in another form than its codec's. The values stay the same.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ CODECS = {
     CompressionCodec.ZSTD: "zstd",
     CompressionCodec.LZ4_RAW: "lz4_raw",
 }
-"""Codecs whose pages are stored without compression before anything is changed."""
+"""Codecs whose pages are first stored without compression."""
 
 LEVELS = ("repetition", "definition")
 INDEXES = (Encoding.RLE_DICTIONARY, Encoding.PLAIN_DICTIONARY)
@@ -61,7 +61,7 @@ DIFFERENCES = {
 # ------------------------------------------------------------------------------------------------------------- forms
 
 Change = Callable[[bytes, int, int], bytes]
-"""What makes false bytes of the true ones, which are ``count`` values of ``bits`` bits."""
+"""A function that makes false bytes from the true ones, which are ``count`` values of ``bits`` bits."""
 
 
 def _runs(change: Callable[[list[int], int], bytes]) -> Change:
@@ -130,11 +130,11 @@ FRAMES: Mapping[tuple[CompressionCodec, str], Callable[[bytes], bytes]] = {
     **{(codec, "bytes behind it"): partial(_compressed, name, b"\xff") for codec, name in CODECS.items()},
     **{(codec, "not compressed"): lambda raw: raw for codec in CODECS},
 }
-"""By codec and name, how a page is stored otherwise than the codec says."""
+"""By codec and name, functions that store a page in another form than the codec's."""
 
 
 def _days_later(days: int) -> Change:
-    """The first moment of a page, moved some days later, from which the time of day counts backwards."""
+    """Move the first timestamp of a page by some days, and compensate in its time of day."""
     size = 12
 
     def made(data: bytes, *_: int) -> bytes:
@@ -145,7 +145,7 @@ def _days_later(days: int) -> Change:
 
 
 MOMENTS = {"time of day negative": _days_later(1), "time of day beyond a day": _days_later(-1)}
-"""The same moment, with another day."""
+"""Changes to the same timestamp with another day."""
 
 # ------------------------------------------------------------------------------------------------------------- pages
 
@@ -182,11 +182,11 @@ class Section(NamedTuple):
     """A part of a page.
 
     Attributes:
-        name: What is stored there.
-        start, end: Where its bytes are in the body.
-        width: Bits of a value.
-        values: How many values.
-        is_counted: Whether its length is ahead of it.
+        name: Its content.
+        start, end: Its byte range in the body.
+        width: The bit width of a value.
+        values: The number of values.
+        is_counted: Whether its length is stored before it.
     """
 
     name: str
@@ -198,7 +198,7 @@ class Section(NamedTuple):
 
 
 def sections(page: Page, leaf: Any, kind: Type) -> Iterator[Section]:
-    """The sections of a data page that is not compressed."""
+    """The sections of an uncompressed data page."""
     first, second = page.header.data_page_header, page.header.data_page_header_v2
     header = first or second
     if header is None:
@@ -238,13 +238,13 @@ def _forms_of(section: Section) -> Mapping[str, Change]:
 
 
 class Inside(NamedTuple):
-    """A page that is stored otherwise.
+    """A page that is stored in another form.
 
     Attributes:
         base: The file.
         path: The page.
-        section: The section, or the codec that the chunk is said to have then.
-        change: What happens to it.
+        section: The section, or the codec that the chunk then claims.
+        change: The change.
     """
 
     base: Base
@@ -254,11 +254,11 @@ class Inside(NamedTuple):
 
     @property
     def good(self) -> bytes:
-        """The file before."""
+        """The original file."""
         return plain(self.base)
 
     def made(self) -> bytes:
-        """The file that it becomes."""
+        """The changed file."""
         tree = take_apart(self.good)
         chunk, _, number = self.path.rpartition(".pages[")
         owner = f"footer.{chunk}.meta_data"
@@ -285,7 +285,7 @@ RIGHT: Mapping[CompressionCodec, Callable[[bytes], bytes]] = {
     **{codec: partial(_compressed, name, b"") for codec, name in CODECS.items()},
     **COMPRESSED,
 }
-"""How pages are compressed that are to be right."""
+"""Functions that compress pages correctly, by codec."""
 
 
 def _sections_of(tree: FileTree, chunk: str, page: Page, kind: int) -> list[Section]:
@@ -318,11 +318,11 @@ def inside(base: Base) -> Iterator[tuple[Kind, Inside]]:
 # ------------------------------------------------------------------------------------------------------------ unions
 
 UNDEFINED = b"\x0c" + varint(2 * 99)
-"""The header of a member of a union, a struct, that no release of the format defines."""
+"""The header of an undefined struct member of a union."""
 
 
 def of_unions(base: Base) -> Iterator[tuple[Kind, Site]]:
-    """A second member in every union of a file, and one that is not defined in place of the first."""
+    """Yield a second member in every union of a file, and an undefined member in place of the first."""
     for mutation in mutations_of(data_of(base)):
         field = without_indexes(mutation.path)
         if mutation.op == "remove" and field in FIELDS and FIELDS[field][1].is_union:
@@ -336,11 +336,11 @@ def of_unions(base: Base) -> Iterator[tuple[Kind, Site]]:
 # ------------------------------------------------------------------------------------------------------ golden cases
 
 FREE = (".body", ".value", ".bitset", ".logicalType")
-"""Fields whose values the grammar does not name: what golden cases make of them are kinds of their own."""
+"""Fields without named values in the grammar; the changes of golden cases in these are separate kinds."""
 
 
 def of_golden_cases() -> Iterator[tuple[Kind, Site]]:
-    """The mutations of golden cases that put other bytes, another text or another type into a good file."""
+    """Yield the mutations of golden cases that put other bytes, another text or another type into a good file."""
     for path in sorted(GOLDEN_FILES.rglob("case.json")):
         case = json.loads(path.read_text("utf-8"))
         given, parent = case.get("mutation"), case.get("parent")
@@ -356,7 +356,7 @@ CASES = (
     *("pqf/flags-in-runs", "pqf/numbers-v2", "pqf/differences", "pqf/moments", "pqf/three-pages-of-lists-v2"),
     *("pqf/variants-shredded", "pqf/references-to-files", "pqf/values-of-places"),
 )
-"""Files of the reference that have what its others do not."""
+"""Files of the reference with structures that its other files lack."""
 
 
 def sites(writer: str) -> dict[Kind, list[Inside | Site]]:

@@ -1,7 +1,7 @@
 """Kinds of mutations for `recall`: for every field of every structure at least one false value, in files of several writers.
 
-A kind is a field, named by the grammar, and a change.  The mutations are those that the grammar suggests
-(`pqassay_spec.mutation.possible`); for fields that no file has, one is added.
+A kind is a field, named by the grammar, and a change. The grammar suggests the mutations (`pqassay_spec.mutation.possible`). Fields that no
+file has are added.
 """
 
 from __future__ import annotations
@@ -42,16 +42,16 @@ CASES: Mapping[str, tuple[str, ...]] = {
     "Polars": tuple(f"interop/polars-2.1.0/{name}" for name in ("flat", "nested")),
     QUESTDB: ("interop/questdb-9.4.3/no-statistics-0", "interop/questdb-9.4.3/o3-chain-1"),
 }
-"""By writer the golden cases whose files are changed. Those of the reference have every field that some file has."""
+"""The golden cases whose files are changed, by writer. The files of the reference have every field of any file."""
 
 MOST_SITES = {REFERENCE: 3}
-"""Places at which a kind is tried in the files of a writer."""
+"""The number of places at which a kind is tried in the files of a writer."""
 
 SITES = 2
 
 
 class Base(NamedTuple):
-    """A file that is changed."""
+    """A file to change."""
 
     case: str
     form: FormName
@@ -63,12 +63,12 @@ class Base(NamedTuple):
 
     @property
     def path(self) -> Path:
-        """Where it is."""
+        """Its path."""
         return GOLDEN_FILES / self.case / self.name
 
     @property
     def beside(self) -> Path | None:
-        """The Parquet file that a ``_pm`` file describes, where it is there."""
+        """The Parquet file that a ``_pm`` file describes, if it exists."""
         if self.form != "pm":
             return None
         data = self.path.with_name("data.parquet")
@@ -83,11 +83,11 @@ class Site(NamedTuple):
 
     @property
     def good(self) -> bytes:
-        """The file before."""
+        """The original file."""
         return data_of(self.base)
 
     def made(self) -> bytes:
-        """The file that it becomes."""
+        """The changed file."""
         return mutate(self.good, self.mutation, self.base.form)
 
 
@@ -109,7 +109,7 @@ def data_of(base: Base) -> bytes:
 
 @cache
 def tree_of(base: Base) -> Any:
-    """The parts of a file."""
+    """The parsed parts of a file."""
     return FORMS[base.form].take_apart(data_of(base))
 
 
@@ -119,7 +119,7 @@ def without_indexes(path: str) -> str:
 
 
 def named(path: str) -> str:
-    """The field of a path: elements have no numbers, but for the root of the schema, which is not a column."""
+    """The field of a path, without numbers of elements; the root of the schema keeps its number, since it is not a column."""
     is_of_root = path.startswith(ROOT_ELEMENT)
     return f"{ROOT_ELEMENT * is_of_root}{without_indexes(path.removeprefix(ROOT_ELEMENT))}"
 
@@ -148,14 +148,14 @@ def _fields(path: str, struct: type[Record]) -> Iterator[tuple[str, Field, type[
 FIELDS = {
     path: (field, struct) for root, record in ROOTS.items() for path, field, struct in _fields(root, record)
 }
-"""Every field of every Thrift structure by its path, with the struct that it belongs to."""
+"""Every field of every Thrift structure by path, with its struct."""
 
 
 # --------------------------------------------------------------------------------------------------- the changes
 
 
 def change_of(base: Base, mutation: Mutation) -> str:
-    """What a mutation does to a field, in words."""
+    """The change that a mutation makes, in words."""
     is_element = mutation.path.endswith("]")
     if mutation.op != "set":
         words = {"remove": "removed", "duplicate": "twice", "swap": "swapped", "displace": "moved"}
@@ -188,7 +188,7 @@ def _set(path: str, old: Any, new: Any) -> str:
 
 
 def sites(writer: str) -> dict[Kind, list[Site]]:
-    """The mutations of a writer's files, by kind: the first, the last and some between."""
+    """The mutations of a writer's files by kind: the first, the last and some in between."""
     found: dict[Kind, list[Site]] = defaultdict(list)
     for base in bases(writer):
         for mutation in mutations_of(data_of(base), base.form):
@@ -202,12 +202,12 @@ def sites(writer: str) -> dict[Kind, list[Site]]:
 
 
 def _compared(places: list[Site]) -> list[Site]:
-    """The places in files that are compared with another one, if there are such: ``_pm`` beside its Parquet file."""
+    """The places in files with a neighbor to compare (``_pm`` beside its Parquet file), if there are any; otherwise all."""
     return [site for site in places if site.base.beside is not None] or places
 
 
 def some_of(places: list[Place], writer: str) -> list[Place]:
-    """As many of them as are tried in the files of a writer, from the first to the last."""
+    """A selection of places for the files of a writer, evenly from the first to the last."""
     most = MOST_SITES.get(writer, SITES)
     if len(places) <= most:
         return places
@@ -215,7 +215,7 @@ def some_of(places: list[Place], writer: str) -> list[Place]:
 
 
 def _added(reached: set[str]) -> dict[Kind, list[Site]]:
-    """A mutation for every field of the grammar that no file has: it is put into the nearest struct around it that one has."""
+    """A mutation for every field of the grammar that no file has, added to the nearest enclosing struct that a file has."""
     added: dict[Kind, list[Site]] = {}
     for path, (field, _) in FIELDS.items():
         if path in reached:
@@ -235,7 +235,7 @@ def _added(reached: set[str]) -> dict[Kind, list[Site]]:
 
 
 def _place(owner: str) -> tuple[Base, str]:
-    """A file that has a struct, and the path of one there. Raises `LookupError` if none has."""
+    """A file with a struct, and the path of that struct. Raises `LookupError` if no file has it."""
     for base in bases(REFERENCE):
         if base.form == "parquet":
             for path in _paths(tree_of(base), owner.split("."), ""):
@@ -246,7 +246,7 @@ def _place(owner: str) -> tuple[Base, str]:
 
 
 def _paths(tree: Any, names: list[str], path: str) -> Iterator[str]:
-    """The paths of all elements at a path without numbers."""
+    """Yield the paths of all elements at a path without numbers."""
     if not names:
         yield path
         return
@@ -263,7 +263,7 @@ def _paths(tree: Any, names: list[str], path: str) -> Iterator[str]:
 
 
 def value_of(kind: FieldType, members: Mapping[str, Any] | None = None) -> Any:
-    """A value of a type, false wherever it is put; of a struct, with some members besides those that are required."""
+    """A value of a type, false at any place; for a struct, with some optional members."""
     if isinstance(kind, ListOf):
         return [value_of(kind.element, members)]
     if isinstance(kind, EnumOf):

@@ -33,7 +33,7 @@ TRIED = (
     (0, ("explain", "PIX-050")),
     (0, ("suite", "run", "--case", "idx1/plain", "--", "{bin}/pqassay", "driver")),
 )
-"""What the installed command must do: its exit status, and its arguments."""
+"""The trials of the installed command: expected exit status, and arguments."""
 
 
 class ReleaseError(Exception):
@@ -44,7 +44,7 @@ def notes(changelog: str, version: str) -> str:
     """The entries of a version, a section of the changelog without its heading.
 
     Raises:
-        ReleaseError: There is no such section, it is empty, or *Unreleased* still has entries.
+        ReleaseError: The section is missing or empty, or *Unreleased* still has entries.
     """
     _, *sections = re.split(r"^## ", changelog, flags=re.MULTILINE)
     texts = {title.split(" - ")[0]: text.strip() for title, _, text in (s.partition("\n") for s in sections)}
@@ -60,14 +60,14 @@ def notes(changelog: str, version: str) -> str:
 
 
 def checksums(folder: Path) -> str:
-    """A line for each file of a folder, as `sha256sum --check` reads it."""
+    """A line for each file of a folder, in the format of `sha256sum --check`."""
     files = sorted(path for path in folder.iterdir() if path.name != CHECKSUMS)
     return "".join(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in files)
 
 
 @contextlib.contextmanager
 def replacing(target: Path) -> Iterator[Path]:
-    """A new folder beside a target, which takes its place at the end, unless an error ends the block."""
+    """A context with a new folder beside a target; at the end, it replaces the target unless an error occurred."""
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}-") as work:
         made, old = Path(work, "made"), Path(work, "old")
         made.mkdir()
@@ -84,7 +84,7 @@ def run(*command: str | Path, expected: int = 0) -> str:
     """Run a program from the top of the repository; return its output.
 
     Raises:
-        ReleaseError: Its exit status is another than the expected.
+        ReleaseError: Its exit status is not the expected one.
     """
     environment = {
         name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME")
@@ -106,7 +106,7 @@ def run(*command: str | Path, expected: int = 0) -> str:
 
 
 def build(out: Path) -> Path:
-    """Build the sdist, and the wheel from it, with the time of the commit in them; return the wheel."""
+    """Build the sdist, and from it the wheel, with the commit's time in them; return the wheel."""
     if "SOURCE_DATE_EPOCH" not in os.environ:
         os.environ["SOURCE_DATE_EPOCH"] = run("git", "log", "-1", "--format=%ct").strip()
     run(PYTHON, "-m", "build", "--outdir", out, ROOT)
@@ -115,13 +115,13 @@ def build(out: Path) -> Path:
 
 
 def try_wheel(wheel: Path, version: str) -> None:
-    """Install a wheel with what it requires into a fresh virtual environment, and use it there."""
+    """Install a wheel with its requirements into a fresh virtual environment, and use it there."""
     with tempfile.TemporaryDirectory() as work:
         home = Path(work, "venv")
         run(PYTHON, "-m", "venv", home)
         run(
             home / "bin/python", "-m", "pip", "install", "--quiet", "-c", ROOT / "constraints.txt", wheel
-        )  # no editable installation of this repository is seen from there
+        )  # an editable installation of this repository is not visible there
         package = run(
             home / "bin/python", "-I", "-c", "import pqassay_spec; print(pqassay_spec.__path__[0])"
         ).strip()

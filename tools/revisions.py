@@ -19,7 +19,7 @@ REVISIONS = f"spec/{FOLDER}"
 
 
 def kept(draft: Revision, today: Mapping[str, str]) -> Revision:
-    """A draft with the digests of today, without the cases that are gone, and without those that are new."""
+    """A draft with current digests, without deleted and without new cases."""
     cases = {case: today[case] for case in draft.cases if case in today}
     return Revision(draft.number, "draft", cases)
 
@@ -32,12 +32,12 @@ def contents() -> dict[str, str]:
 
 
 def digests() -> dict[str, str]:
-    """The digests of all cases of today by id."""
+    """The digests of all current cases by id."""
     return {golden.case.id: golden.asked_sha256 for golden in asked_cases()}
 
 
 def begun(number: str, before: Revision | None, today: Mapping[str, str], *, is_frozen: bool) -> Revision:
-    """The revision with all cases of today. Raises `SystemExit` if it was frozen before."""
+    """The revision with all current cases. Raises `SystemExit` if it is already frozen."""
     if before is not None and before.is_frozen:
         raise SystemExit(f"revision {number} is frozen: cases that are new or changed go into the next one")
     return Revision(number, "frozen" if is_frozen else "draft", today)

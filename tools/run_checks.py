@@ -1,7 +1,7 @@
 """Run every check of this repository, say one line about each, and fail if any of them failed.
 
-The last lines say what this machine lacks and what was therefore not tested.  `make test` calls this with the
-Python of its virtual environment, and `make test-fast` with ``--fast``: the checks and tests that take seconds.
+The last lines name what this machine lacks, and what was therefore not tested. `make test` calls this with the Python of its virtual
+environment, and `make test-fast` with ``--fast``: the checks and tests that take seconds.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ class Check(NamedTuple):
     """A command.
 
     Attributes:
-        name: What its line is called.
+        name: Its name in the output.
         command: The command.
-        shown: Whether its output is shown as it comes rather than only when it fails.
-        minutes: How long it may take; many times what it takes on a quiet machine.
+        shown: Whether its output is shown live, instead of only after a failure.
+        minutes: The time limit, a multiple of the time on an idle machine.
     """
 
     name: str
@@ -42,10 +42,10 @@ class Check(NamedTuple):
 
 
 AT_ONCE = min((os.cpu_count() or 1) + 1, 4)
-"""Processes that run tests: one more than there are cores, since many tests wait for Java or for the end of a time limit."""
+"""The number of test processes: one more than there are cores, since many tests wait for Java or for a timeout."""
 
 PROCESSES = (f"--numprocesses={AT_ONCE}", "--dist=loadfile", "--no-loadscope-reorder")
-"""Sharing of the tests among processes: by modules, so that what those prepare is prepared once."""
+"""Options for sharing tests among processes: by module, so that fixtures of a module are created once."""
 
 CHECKS = (
     Check("mypy", [PYTHON, "-m", "mypy"]),
@@ -54,13 +54,13 @@ CHECKS = (
     Check("ruff format", [PYTHON, "-m", "ruff", "format", "--check"]),
     Check("pytest", [PYTHON, "-m", "pytest", "-q", "-ra", *PROCESSES], shown=True, minutes=75),
 )
-"""Begun in this order, two at a time, those that take long first; pytest runs alone behind them and builds the site strictly, among much else."""
+"""The checks in the order of their start, two at a time, the slowest first; pytest runs alone after them and includes the strict site build."""
 
 ROOMS = (
     *(f"tests/{room}" for room in ("spec", "reference_impl", "conformance", "golden_files")),
     "tests/docs/test_generated.py",
 )
-"""Tests that need neither Java nor other engines, but where they are marked."""
+"""Options for tests that need neither Java nor other engines."""
 
 FAST = (
     *(check for check in CHECKS if check.name not in ("mypy", "pytest")),
@@ -71,17 +71,17 @@ FAST = (
         minutes=30,
     ),
 )
-"""For the time between two changes: about a minute on two cores."""
+"""The fast checks between two changes: about a minute on two cores."""
 
 CLASSES = [PYTHON, "tests/java_start.py"]
-"""Writes what lets Java start faster in the tests; it runs beside the checks before them, which do not need it."""
+"""The command that writes an archive for a faster start of Java; it runs beside the checks that do not need it."""
 
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
-"""Browsers that the tests of the HTML report use, the first that there is."""
+"""Browsers for the tests of the HTML report; the first existing one is used."""
 
 
 def passes(check: Check) -> bool:
-    """Run a check and print its line, and its output where there is something to see."""
+    """Run a check; print its line, and its output if necessary."""
     start = time.monotonic()
     if check.shown:
         print(f"{check.name} ...", flush=True)
@@ -103,12 +103,12 @@ def passes(check: Check) -> bool:
     line = f"{'ok    ' if passed else 'FAILED'}  {check.name:<13}  {time.monotonic() - start:6.1f} s  {hung}".rstrip()
     if output and not passed:
         line += "".join(f"\n    {text}" for text in output.splitlines())
-    print(line, flush=True)  # at once, since others run beside
+    print(line, flush=True)  # in one write, since other checks run in parallel
     return passed
 
 
 def end_with_threads(pid: int) -> None:
-    """End a process and all below it; those of Python that run tests write their threads down first."""
+    """End a process and its children; Python test processes first print the stacks of their threads."""
     import psutil  # noqa: PLC0415 - only of a check that hangs
 
     with contextlib.suppress(psutil.NoSuchProcess):
@@ -122,7 +122,7 @@ def end_with_threads(pid: int) -> None:
 
 
 def failed_of(checks: Iterable[Check]) -> list[str]:
-    """Run checks that use one core each, two at a time; return the names of those that failed, in their order."""
+    """Run checks that use one core each, two at a time; return the names of failed checks, in order."""
     chosen = list(checks)
     with ThreadPoolExecutor(2) as pool:
         return [
@@ -131,7 +131,7 @@ def failed_of(checks: Iterable[Check]) -> list[str]:
 
 
 def lacking() -> list[str]:
-    """Describe what this machine lacks and what was therefore not tested."""
+    """Lines about what this machine lacks, and what was therefore not tested."""
     from npm_package import AXE, PackageMissingError  # noqa: PLC0415 - broken code must not stop the checks
     from pages.files.checker import PACKAGE as PYODIDE  # noqa: PLC0415 - as above
 
@@ -157,13 +157,13 @@ def lacking() -> list[str]:
     return lacks
 
 
-# --------------------------------------------------------------------------------- what is left, and what it cost
+# --------------------------------------------------------------------------------- leftover processes, and their cost
 
 
 def adopt_orphans() -> None:
-    """Become the parent of whatever outlives the process that started it, as far as the system lets us: Linux.
+    """Become the parent of processes that outlive their parents, if the system allows that (Linux).
 
-    A signal that ends this process ends all of them.
+    A signal that ends this process also ends these.
     """
     if sys.platform.startswith("linux"):
         set_child_subreaper = 36  # from linux/prctl.h
@@ -181,7 +181,7 @@ def _end_all(number: int, _: object) -> NoReturn:
 
 
 def left_running() -> list[str]:
-    """Wait for all that the checks have started, and end what does not end by itself; return a line about each of those."""
+    """Wait for all processes of the checks, end those that remain, and return a line about each of these."""
     import psutil  # noqa: PLC0415 - the checks come first
 
     left: list[str] = []
@@ -197,13 +197,13 @@ def left_running() -> list[str]:
 
 
 def processor_seconds() -> float:
-    """Seconds of a processor that all ended processes of ours took."""
+    """The processor time of all ended child processes, in seconds."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
 def tests_pass(tests: Check) -> tuple[bool, str]:
-    """Run the tests; return whether they passed and left nothing running, and a line about the time that they took."""
+    """Run the tests; return whether they passed and left no processes, and a line about their time."""
     before = processor_seconds()
     passed = passes(tests)
     left = left_running()
@@ -220,7 +220,7 @@ def main(*, is_fast: bool) -> int:
     *before, tests = FAST if is_fast else CHECKS
     with contextlib.ExitStack() as stack:
         if not is_fast:
-            null = subprocess.DEVNULL  # the block waits for what begins here
+            null = subprocess.DEVNULL  # the block waits for processes that start here
             stack.enter_context(subprocess.Popen(CLASSES, cwd=ROOT, stdin=null, stdout=null, stderr=null))
         failed = failed_of(before)
     passed, cost = tests_pass(tests)

@@ -74,13 +74,13 @@ TESTS = (
     "tests/spec/golden/test_revision.py",
     "tests/spec/rules/test_observed.py",
 )
-"""Modules and folders of tests that look at days and moments, at the times or the mode of files, or at what programs print."""
+"""Modules and folders of tests about dates and times, about times or modes of files, or about printed output."""
 
 LIBRARY = "LD_PRELOAD"
-"""Environment variable with the library that sets the clock."""
+"""The environment variable with the library that sets the clock."""
 
 STEADY = {"FAKETIME_DONT_FAKE_MONOTONIC": "1", "NO_FAKE_STAT": "1"}
-"""What the library leaves alone: waiting, and times of files, which it changes for some programs and not for others."""
+"""Settings that the library must not change: waiting, and times of files, which it would change for only some programs."""
 
 SLEEP = r"""
 #define _GNU_SOURCE
@@ -98,20 +98,20 @@ int clock_nanosleep(clockid_t clock, int flags, const struct timespec *until, st
     return next(clock, flags, until, left);
 }
 """
-"""Lets programs sleep by the monotonic clock: the library takes a moment of that one, too, for one that it has set."""
+"""C code that lets programs sleep by the monotonic clock, since the library would misread such a time as a set one."""
 
 DAY = 86_400
 
 
 class Setting(NamedTuple):
-    """A time and a place.
+    """A setting: a time and a place.
 
     Attributes:
-        name: What its line says.
-        clock: Seconds by which the clock is ahead; ``None`` where each test begins shortly before a midnight in UTC.
+        name: Its name in the output.
+        clock: The number of seconds by which the clock is ahead; ``None`` if each test begins shortly before a midnight in UTC.
         variables: Environment variables.
-        umask: The permissions that new files do not get.
-        lead: How many seconds before midnight.
+        umask: The umask of new files.
+        lead: The number of seconds before midnight.
     """
 
     name: str
@@ -136,7 +136,7 @@ def next_leap_day(now: dt.datetime) -> dt.datetime:
 
 
 def seconds_until(hour: float, now: float) -> float:
-    """Seconds from a moment until it is so late in UTC, on that day or the next.
+    """The seconds from a moment until an hour in UTC, on that day or the next.
 
     >>> seconds_until(20, 21 * 3600), seconds_until(24, 86_399)
     (82800, 1)
@@ -145,7 +145,7 @@ def seconds_until(hour: float, now: float) -> float:
 
 
 def settings(now: dt.datetime) -> tuple[Setting, ...]:
-    """All settings, for tests that begin at a moment."""
+    """All settings for tests that begin at a moment."""
     leap_day = next_leap_day(now)
     return (
         Setting("+ 1 day", clock=DAY),
@@ -154,7 +154,7 @@ def settings(now: dt.datetime) -> tuple[Setting, ...]:
         Setting("1 s before midnight UTC", None, lead=1),
         Setting("0.1 s before midnight UTC", None, lead=0.1),
         Setting("TZ=Asia/Kathmandu", variables={"TZ": "Asia/Kathmandu"}),
-        # A quarter to two in Kathmandu and noon in Los Angeles: of two days that are not the same in UTC, one is that of the zone.
+        # A quarter to two in Kathmandu and noon in Los Angeles: of the two dates around it in UTC, one is the zone's date.
         Setting(
             "TZ=Asia/Kathmandu, tomorrow there",
             clock=seconds_until(20, now.timestamp()),
@@ -171,11 +171,11 @@ def settings(now: dt.datetime) -> tuple[Setting, ...]:
 
 
 class MissingError(Exception):
-    """What a setting needs is not here."""
+    """A requirement of a setting is missing on this machine."""
 
 
 def set_clock(path: Path, ahead: float) -> None:
-    """Set the clock of all programs that look at a file: a whole one, whenever they look."""
+    """Set the clock of all programs that use a file, atomically."""
     fresh = path.with_name(f"{path.name}.new")
     fresh.write_text(f"{ahead:+f}", "ascii")
     fresh.replace(path)
@@ -186,10 +186,10 @@ NEEDS = "the clock is set by faketime and a C compiler (on Debian and Ubuntu: ap
 
 
 def clock_variables(scratch: Path) -> dict[str, str]:
-    """Environment variables by which programs take their clock from the file ``clock``: the library of faketime, behind ours for sleeping.
+    """Environment variables that let programs take their clock from the file ``clock``, with faketime and our library.
 
     Raises:
-        MissingError: There is no faketime, or no compiler of C.
+        MissingError: Faketime or a C compiler is missing.
     """
     ours, clock = scratch / "sleep.so", scratch / "clock"
     compiler = ["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", str(ours), "-ldl"]
@@ -212,14 +212,14 @@ assert abs(first - float(sys.argv[1])) < 60, "the library leaves the clock as it
 assert "TZ" not in os.environ or time.localtime(1.7e9).tm_gmtoff, "there is no such time zone: install tzdata"
 locale.setlocale(locale.LC_ALL, "")
 """
-"""A program that fails where a setting does nothing. ``localedef -i tr_TR -f UTF-8 tr_TR.UTF-8`` makes a locale."""
+"""A program that fails if a setting has no effect. ``localedef -i tr_TR -f UTF-8 tr_TR.UTF-8`` creates a locale."""
 
 
 def environment(setting: Setting, scratch: Path) -> dict[str, str]:
-    """The environment variables of a setting, which have an effect.
+    """The environment variables of a setting, checked to have an effect.
 
     Raises:
-        MissingError: They have none here.
+        MissingError: They have no effect on this machine.
     """
     variables = {**os.environ, **setting.variables}
     if setting.clock != 0:
@@ -234,7 +234,7 @@ def environment(setting: Setting, scratch: Path) -> dict[str, str]:
 
 
 class Outcome(NamedTuple):
-    """What became of the tests in a setting: lines to print, what pytest wrote if any failed, and whether they ran."""
+    """The outcome of tests in a setting: lines to print, pytest's output after a failure, and whether they ran."""
 
     lines: str
     failed: str = ""
@@ -272,11 +272,11 @@ def outcome(setting: Setting, tests: list[str]) -> Outcome:
 
 
 BASE = "PQASSAY_ELSEWHEN"
-"""Environment variable with the folder for what a setting needs: its clock, and the temporary files of its tests."""
+"""The environment variable with the folder of a setting: its clock, and temporary files of its tests."""
 
 
 class Midnights:
-    """A plugin of pytest that lets each test begin shortly before a midnight, each that of another day."""
+    """A pytest plugin that lets each test begin shortly before a midnight, each on another day."""
 
     def __init__(self, lead: float, clock: Path) -> None:
         """Take the seconds before midnight, and the file that sets the clock."""
@@ -284,13 +284,13 @@ class Midnights:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self) -> None:
-        """Set the clock before the fixtures of a test, too, look at it."""
+        """Set the clock before a test and its fixtures use it."""
         self._ahead += seconds_until(24, time.time() + self._lead)
         set_clock(self._clock, self._ahead)
 
 
 def run_within(lead: float, tests: list[str]) -> int:
-    """Run tests in the setting that this process is in; return the exit status of pytest."""
+    """Run tests in the setting of this process; return the exit status of pytest."""
     scratch = Path(os.environ.pop(BASE))
     options = ["-q", "-rfE", "--tb=short", "-m", "not spark", "-p", "no:cacheprovider"]
     return pytest.main(
@@ -313,7 +313,9 @@ def main() -> int:
         choices=[one.name for one in known],
         help="try this one alone; may be repeated",
     )
-    parser.add_argument("--within", type=float, help=argparse.SUPPRESS)  # how this program calls itself
+    parser.add_argument(
+        "--within", type=float, help=argparse.SUPPRESS
+    )  # the arguments with which this program calls itself
     options = parser.parse_args()
     tests = list(options.tests)
     if options.within is not None:

@@ -1,4 +1,4 @@
-"""Run the programs of the pages of findings, and put what they print into the pages: ``python tools/run_findings.py``.
+"""Run the programs on the pages of findings, and put their output into the pages: ``python tools/run_findings.py``.
 
 Programs in a language whose drivers are not built stay as they are. `page_tables.findings` makes the overview of both pages.
 """
@@ -18,13 +18,13 @@ from pqassay_suite.drivers.implementations import implementation
 
 
 def lacking(demonstration: Demonstration) -> list[str]:
-    """The drivers that have to be built before it can be run, or whose tools are not here."""
+    """The drivers that must be built before it can run, or whose tools are missing."""
     needed = [implementation(name) for name in sorted(demonstration.needs - {SPARK})]
     return [driver.name for driver in needed if driver.missing or not driver.is_built]
 
 
 class Session(contextlib.ExitStack):
-    """A session of Spark that starts when it is first asked for."""
+    """A session of Spark that starts on first use."""
 
     @cached_property
     def spark(self) -> Any:
@@ -35,7 +35,7 @@ class Session(contextlib.ExitStack):
 
 
 def run(page: Path) -> None:
-    """Run the programs of a page, and put what they print into it."""
+    """Run the programs of a page, and put their output into it."""
     text = page.read_text("utf-8")
     with (
         tempfile.TemporaryDirectory() as folder,

@@ -28,15 +28,15 @@ from typing import Any
 from run_checks import CLASSES, PROCESSES, PYTHON, ROOT, adopt_orphans, end_with_threads, left_running
 
 MOST_HOURS = 12
-"""After this a run hangs."""
+"""The number of hours after which a run counts as hanging."""
 
 MOST_WORDS = 30
-"""Lines of a failure that are printed."""
+"""The number of lines of a failure that are printed."""
 
 
 @contextlib.contextmanager
 def busy(count: int) -> Iterator[None]:
-    """Keep processors busy with processes that do nothing."""
+    """A context that keeps processors busy with useless processes."""
     with contextlib.ExitStack() as stack:
         for _ in range(count):
             process = subprocess.Popen([PYTHON, "-c", "while True: pass"])
@@ -46,7 +46,7 @@ def busy(count: int) -> Iterator[None]:
 
 
 def modules(paths: Sequence[str], part: str) -> list[str]:
-    """The modules of tests below some paths, of which a part takes every so-manieth."""
+    """The modules of tests below some paths; ``part`` selects every n-th of them."""
     number, count = map(int, part.split("/"))
     every = sorted(
         {
@@ -64,7 +64,7 @@ def run_of(options: argparse.Namespace) -> int:
         PYTHON, "-m", "pytest", "-q", *PROCESSES,
         "-p", "repeated", f"--times={options.times}", f"--runs={options.runs}",
         "--random-order", f"--random-order-seed={options.seed}",
-        "-o", "faulthandler_timeout=0",  # it would end the runs of a test together
+        "-o", "faulthandler_timeout=0",  # it would run the repetitions of a test together
         *modules(options.paths, options.part),
     ]  # fmt: skip
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "tests")}
@@ -77,7 +77,7 @@ def run_of(options: argparse.Namespace) -> int:
 
 
 def summary(path: Path) -> tuple[str, bool]:
-    """What the runs say, and whether each of them was right."""
+    """A summary of the runs, and whether all of them passed."""
     runs: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for line in path.read_text("utf-8").splitlines():
         noted = json.loads(line)
@@ -100,7 +100,7 @@ def summary(path: Path) -> tuple[str, bool]:
 
 
 def main() -> int:
-    """Run the tests and print what was not the same each time; return the exit status."""
+    """Run the tests and print those with varying results; return the exit status."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument(
         "paths", nargs="*", default=["tests"], help="modules and folders; all of them by default"

@@ -1,4 +1,4 @@
-"""The JSON Schemas that are published, of the judge's classes and of rules files."""
+"""The published JSON Schemas of the judge's classes and of rules files."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SCHEMAS = {
     f"{JUDGE}/results.schema.json": run_model.json_schema,
     "spec/pqassay_spec/rules/rules.schema.json": catalogue.json_schema,
 }
-"""Each file, and what makes its content."""
+"""Each file, with the function that makes its content."""
 
 
 def contents() -> dict[str, str]:

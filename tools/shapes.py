@@ -1,4 +1,4 @@
-"""The shapes in which golden files break the rules that engines were asked about: ``spec/pqassay_spec/rules/shapes.json``."""
+"""The shapes of violations in golden files, for rules that engines were asked about: ``spec/pqassay_spec/rules/shapes.json``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SHAPES_FILE = f"spec/pqassay_spec/rules/{SHAPES}"
 
 
 def shape(rule: str, case: str) -> str | None:
-    """The shape in which a golden file or table breaks a rule; ``None`` where no check finds it."""
+    """The shape in which a golden file or table breaks a rule; ``None`` if no check finds it."""
     folder = GOLDEN_FILES / case
     is_table = (folder / TABLE_MANIFEST).is_file()
     path = folder / (

@@ -1,4 +1,4 @@
-"""What MkDocs calls while it builds the site: it takes hooks from a file, and finds the package of generators beside it."""
+"""The hooks file of MkDocs, which imports the hooks from the package of generators beside it."""
 
 from __future__ import annotations
 

@@ -1,13 +1,14 @@
-"""Let Spark write the golden tables of its folder again, in Iceberg and Delta: ``golden_files/interop/spark-<version>``.
+"""Let Spark rewrite its golden Iceberg and Delta tables: ``golden_files/interop/spark-<version>``.
 
-    python tools/spark_tables.py [NAME ...]
+python tools/spark_tables.py [NAME ...]
 
-It runs in an environment of its own, with a version of Spark for which there are jars of both formats:
+It runs in a separate environment, with a version of Spark that has jars of both formats:
 
-    python -m venv spark && spark/bin/pip install pyspark==4.1.4 && spark/bin/python tools/spark_tables.py
+python -m venv spark && spark/bin/pip install pyspark==4.1.4 && spark/bin/python tools/spark_tables.py
 
-The jars come from Maven Central (`PACKAGES`).  A table is what the steps in its manifest make, SQL in which ``{table}`` stands for the table; a new
-table begins with a manifest that has some.  Another run gives other names of files.  Another version gets another folder: golden files are kept, not replaced.  `tests/compatibility/test_table_calibration.py` judges the tables.
+The jars come from Maven Central (`PACKAGES`). The steps in a manifest make a table: SQL in which ``{table}`` stands for the table. A new
+table begins with a manifest that has steps. Another run gives other file names. Another version gets another folder, since golden files are
+never replaced. `tests/compatibility/test_table_calibration.py` judges the tables.
 """
 
 from __future__ import annotations
@@ -29,17 +30,17 @@ PACKAGES = (
 
 ROOT = Path(__file__).resolve().parent.parent
 WAREHOUSE = Path("/tmp/warehouse")
-"""Paths in Iceberg's metadata are absolute, and this folder can be anywhere."""
+"""The folder of new tables; paths in Iceberg's metadata are absolute, and this folder works on any machine."""
 
 CHECKSUMS = "*.crc"
-"""What Hadoop keeps beside each file; Delta's own version checksum files do not begin with a dot."""
+"""A pattern for files that Hadoop adds beside each file; Delta's own version checksum files do not begin with a dot."""
 
 VERSION = 20
-"""Digits of a version in names of Delta's log."""
+"""The number of digits of a version in names of Delta's log."""
 
 
 def newest() -> dict[str, dict[str, Any]]:
-    """The manifests of the tables of the newest version, by the names of the tables."""
+    """The manifests of the tables of the newest version, by table name."""
     folders = {path.parent.parent for path in ROOT.glob("golden_files/interop/spark-*/*/table.json")}
     home = max(
         folders, key=lambda path: [int(number) for number in path.name.removeprefix("spark-").split(".")]
@@ -50,7 +51,7 @@ def newest() -> dict[str, dict[str, Any]]:
 
 
 def session(warehouse: Path, **more: str) -> Any:
-    """A session with both formats, and some more settings; Iceberg's tables are in the catalog ``lake``."""
+    """A session with both formats and some settings; Iceberg tables are in the catalog ``lake``."""
     from pyspark.sql import SparkSession  # noqa: PLC0415 - the versions are read without Spark
 
     settings = {
@@ -74,7 +75,7 @@ def session(warehouse: Path, **more: str) -> Any:
 
 
 def write(spark: Any, home: Path, name: str, manifest: dict[str, Any]) -> None:
-    """Make one table by its manifest, and the manifest of this version."""
+    """Make one table from its manifest, and write the manifest of this version."""
     plain, is_iceberg = name.replace("-", "_"), manifest["family"] == "ICE"
     folder = WAREHOUSE / plain
     shutil.rmtree(folder, ignore_errors=True)
@@ -102,7 +103,7 @@ def write(spark: Any, home: Path, name: str, manifest: dict[str, Any]) -> None:
 
 
 def forget(place: Path, live: set[str]) -> None:
-    """Leave out what Delta removes in time: data files that are not live, and of the log what is before the newest checkpoint."""
+    """Remove files that Delta removes over time: dead data files, and log files before the newest checkpoint."""
     log = place / "_delta_log"
     newest = max((path.name[:VERSION] for path in log.glob("*.checkpoint.*")), default="")
     for path in [*log.glob("*.json"), *log.glob("*.crc")]:
@@ -114,7 +115,7 @@ def forget(place: Path, live: set[str]) -> None:
 
 
 def main(*names: str) -> None:
-    """Write the tables, or those that are named."""
+    """Write all tables, or the named ones."""
     spark = session(WAREHOUSE)
     home = ROOT / f"golden_files/interop/spark-{spark.version}"
     manifests = newest()

@@ -1,7 +1,7 @@
-"""Results that others hand in: whether they are whole, about the cases that count, and without contradiction.
+"""Checks of submitted results: whether they are complete, about the counting cases, and consistent.
 
-A run of a closed reader, or on hardware that is not at hand, cannot be repeated here.  What can be tested is that the
-results are about the golden cases as the revision has them, that nothing was left out, and that the counts follow from the list.
+A run of a closed reader, or on special hardware, cannot be repeated here. These checks test that the results are about the golden cases of
+the revision, that nothing is missing, and that the counts follow from the list.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from pqassay_suite.cases.case import GoldenCase, inputs_digest
 from pqassay_suite.drivers.protocol import PROTOCOL
 
 NAMED = 3
-"""Cases that a message names."""
+"""The number of cases that a message names."""
 
 LONGEST_SHOWN = 60
-"""Characters of a name that a message shows."""
+"""The number of characters of a name that a message shows."""
 
 
 def problems(report: RunReport, cases: Sequence[GoldenCase]) -> list[str]:
-    """Why results cannot be taken, in a line each; none if they can.
+    """The reasons why results cannot be accepted, one per line; empty if they can.
 
     Args:
         report: The results.
-        cases: Everything that is asked here and today, see `pqassay_suite.cases.update_cases.asked_cases`.
+        cases: All current cases, see `pqassay_suite.cases.update_cases.asked_cases`.
     """
     found = [*_about_names(report), *_about_the_driver(report)]
     if report.protocol != PROTOCOL:
@@ -54,11 +54,11 @@ NAMES = {
     "a rule": re.compile(ID_PATTERN),
     "a date": re.compile(r"\d{4}-\d\d-\d\d", re.ASCII),
 }
-"""Forms of names that pages show as they are."""
+"""Patterns for names that pages show unchanged."""
 
 
 def _about_names(report: RunReport) -> Iterator[str]:
-    """Invalid names: a page would show whatever is there."""
+    """Yield invalid names, since a page would show any text."""
     given = {
         "a capability": [*(report.driver.capabilities or ()), *(one.capability for one in report.not_asked)],
         "a case": [
@@ -141,7 +141,7 @@ def _contradictions(report: RunReport, asked: Mapping[str, Sequence[str]]) -> It
 
 
 def _wrong_counts(report: RunReport, questions: int) -> Iterator[str]:
-    """Counts that do not follow from the list of results, which may leave out what passed."""
+    """Yield counts that contradict the list of results, which may omit passed results."""
     summary = report.summary
     listed = Counter(one.outcome for one in report.scored)
     stated = Counter(summary.outcomes)

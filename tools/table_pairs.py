@@ -1,7 +1,7 @@
-"""Minimal pairs of tables: what engines make of golden tables that break one rule, beside the healthy tables that these were made from.
+"""Minimal pairs of tables: the behavior of engines on golden tables that break one rule, compared with the healthy originals.
 
-The queries are those of a proof.  An answer counts only if the engine answers the same query rightly where the rule is kept: of the healthy table, and
-of a table of the same rows about which nothing is said.  What an engine gets wrong there, or does not read, is its own.
+The queries are those of a proof. An answer counts only if the engine answers the same query correctly on the healthy table, and on a table
+of the same rows without claims. Wrong answers and refusals on these are the engine's own mistakes.
 """
 
 from __future__ import annotations
@@ -30,33 +30,33 @@ from pqassay_spec.table.layout import TableKind
 from pqassay_tables.proof.table_plan import NOT_TOLD, UNREADABLE, plan_table, rows_of
 
 FAMILIES: Mapping[str, TableKind] = {"dlt": "delta", "ice": "iceberg"}
-"""Folders of golden tables, and the format of the tables in them."""
+"""The folders of golden tables, with the format of their tables."""
 
 MANIFEST, TABLE = "table.json", "table"
-"""What describes a golden table, and the folder that holds it."""
+"""The description of a golden table, and the folder of its files."""
 
 NO_CONTROL = "no engine here reads the healthy table rightly"
-"""Why there are questions and no answers."""
+"""The reason why there are questions but no answers."""
 
 MOST_SLOW = 2
-"""Questions about one table that an engine is asked that starts slowly; it also answers slowly."""
+"""The number of questions about one table for an engine that starts slowly, since it also answers slowly."""
 
 SIZE = 1 << 20
-"""Bytes by which the time for a golden table is reckoned."""
+"""The size in bytes that determines the time limit for a golden table."""
 
 Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class TablePair:
-    """A golden table that breaks a rule, and the healthy one that it was made from.
+    """A golden table that breaks a rule, and its healthy original.
 
     Attributes:
         case: The name of the golden table.
-        title: What is wrong with it.
+        title: Its error.
         kind: Its format.
         broken, healthy: The folders.
-        rules: The rules that it breaks.
+        rules: The broken rules.
     """
 
     case: str
@@ -86,7 +86,7 @@ def table_pairs(folder: Path, family: str) -> list[TablePair]:
 
 OF_TYPES = ("DLT-066", "DLT-071", "ICE-094", "ICE-104")
 OTHER_TYPES = "the types of the table are not those of its files, and no healthy table has the same"
-"""Rules that a type is false, and why nothing is asked: the values of a healthy table have another type, and are found by other queries."""
+"""The reason why false types have no questions: values of a healthy table have another type, which needs other queries."""
 
 # ------------------------------------------------------------------------------------------------- the queries
 
@@ -94,12 +94,12 @@ OTHER_TYPES = "the types of the table are not those of its files, and no healthy
 def table_questions(
     pair: TablePair, found: Sequence[tuple[str, Finding]], folder: Path
 ) -> tuple[list[Question], str]:
-    """The questions about a pair, and why there are none.
+    """The questions about a pair, and the reason if there are none.
 
     Args:
         pair: The pair.
         found: Findings about one rule, each with the file that it is about.
-        folder: Takes the true rows, and tables of the same rows about which nothing is said.
+        folder: The folder for the true rows, and for tables of the same rows without claims.
     """
     asked: dict[Query, tuple[Path, Path]] = {}
     reason, is_open = NOT_FOUND, False
@@ -124,7 +124,7 @@ def table_questions(
     with ExitStack() as stack:
         rows = rows_of(healthy, stack)
         try:
-            # Where no row of the broken table can be told, its files are those of the healthy one: so are its rows.
+            # If no row of the broken table can be read, it has the files of the healthy one, and so its rows.
             queries: Iterable[Query] = asked or rows.general()
             for number, query in enumerate(queries):
                 try:
@@ -144,10 +144,10 @@ def table_questions(
 
 @dataclass(frozen=True)
 class Told:
-    """What an engine made of a question.
+    """The judged answer of an engine to a question.
 
     Attributes:
-        verdict: In one word or two.
+        verdict: The verdict in one or two words.
         answer: Its answer.
     """
 
@@ -156,7 +156,7 @@ class Told:
 
     @property
     def seen(self) -> Seen | None:
-        """The effect on the user; ``None`` where the answer says nothing."""
+        """The effect on the user; ``None`` if the answer shows none."""
         return None if self.verdict == "not comparable" else effect_of(self.answer)
 
 
@@ -174,12 +174,12 @@ class TableMeasurement:
     reasons: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
 
     def ask(self, pair: TablePair, rule: str) -> Json | None:
-        """What engines do with a table, because of a rule; ``None``, and a reason in `reasons`, where nothing could be asked."""
+        """The record of engines on a table, because of a rule; ``None``, with a reason in `reasons`, if nothing could be asked."""
         if rule in OF_TYPES:
             self.reasons[pair.case, rule] = OTHER_TYPES
             return None
         found: list[tuple[str, Finding]] = []
-        for only in ([rule], []):  # some rules are about what others find as well
+        for only in ([rule], []):  # some rules are about errors that other rules also find
             report = check(str(pair.broken), tier="values", rule=only)
             found = found or [
                 (file.path, one) for file in report.files for one in file.findings if one.rule == rule
@@ -240,7 +240,7 @@ _WEIGHTS: Mapping[EngineVerdict, int] = {"rows lost": 100, "wrong rows": 100, "c
 
 
 def _ranked(numbers: Iterable[int], told: Mapping[tuple[int, str], Told]) -> list[int]:
-    """Questions, the one that most engines get wrong first."""
+    """The numbers of the questions, the one that most engines answer wrongly first."""
 
     def damage(number: int) -> int:
         return sum(_WEIGHTS.get(one.verdict, 0) for (asked, _), one in told.items() if asked == number)
@@ -255,7 +255,7 @@ def _record(
     told: Mapping[tuple[int, str], Told],
     engines: Sequence[Engine],
 ) -> Json:
-    """What came of it, as it is stored: the question that most engines get wrong, and how many of all questions each engine does."""
+    """The stored record: the question that most engines answer wrongly, and the number of questions that harm each engine."""
     slow = [engine.process for engine in engines if engine.starts_slowly]
     everyone = [
         number for number in range(len(questions)) if all((number, name) in told for name in slow)
@@ -291,11 +291,11 @@ def _record(
 
 
 MOST_SAID = 160
-"""Characters of an error that are kept."""
+"""The number of characters of an error that are kept."""
 
 
 def command(case: str) -> str:
-    """What asks the engines about a golden table, from the root folder of the repository."""
+    """The command that asks the engines about a golden table, from the root folder of the repository."""
     return f"pqassay prove golden_files/{case}/{TABLE}"
 
 
@@ -303,11 +303,11 @@ def command(case: str) -> str:
 
 
 def observation(rule: str, records: Sequence[Json], date: str, reason: str = "") -> Observation:
-    """What records about golden tables come to for a rule.
+    """The observation for a rule from records about golden tables.
 
     Args:
         rule: The rule.
-        records: What `TableMeasurement.ask` found, of any rules.
+        records: Records of `TableMeasurement.ask` about any rules.
         date: The day.
         reason: Why nothing could be asked, if there are no records.
     """

@@ -2,9 +2,9 @@
 
 The page ``docs/recall.md`` shows it on the site.
 
-A kind is one field and what happens to it; `table_recall_facts` makes the false facts.  Each table is judged at tier ``values``; what is
-reported beyond what the good table has counts as found.  A kind without a finding needs a reason in
-``docs/data/table_recall_reasons.toml``: without one, or with one that nothing needs, this ends with exit status 1.
+A kind is one field and its change; `table_recall_facts` makes the false facts. Each table is judged at tier ``values``; findings beyond
+those of the good table count. A kind without a finding needs a reason in ``docs/data/table_recall_reasons.toml``. A missing or an unneeded
+reason leads to exit status 1.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def of_good(table: str) -> Judged:
 
 
 def judged(files: dict[str, bytes]) -> Judged:
-    """Check a table at tier ``values``."""
+    """The findings at tier ``values`` about a table of some files."""
     with tempfile.TemporaryDirectory() as folder:
         for name, data in files.items():
             target = Path(folder, "t", name)
@@ -54,7 +54,7 @@ def judged(files: dict[str, bytes]) -> Judged:
 
 
 def answer(fact: Fact) -> Answer | None:
-    """What is found of a false fact; ``None`` where it changes nothing."""
+    """The answer about a false fact; ``None`` if it changes nothing."""
     good = files_of(fact.table)
     if all(good[name] == data for name, data in fact.files.items()):
         return None
@@ -62,7 +62,7 @@ def answer(fact: Fact) -> Answer | None:
 
 
 def measured() -> dict[Kind, dict[str, Answer]]:
-    """What is found of every kind in the tables of every writer."""
+    """The answers of every kind in the tables of every writer."""
     places: dict[tuple[Kind, str], list[Answer]] = defaultdict(list)
     facts = [fact for table in TABLES for fact in facts_of(table)]
     for fact, one in zip(facts, in_parallel(answer, facts, "facts"), strict=True):
@@ -75,7 +75,7 @@ def measured() -> dict[Kind, dict[str, Answer]]:
 
 
 def main() -> int:
-    """Measure, write, and say what is not explained; return the exit status."""
+    """Measure, write, and print unexplained kinds; return the exit status."""
     found, given = measured(), OF_TABLES.reasons
     OF_TABLES.keep(found)
     counts = Counter(answer.name for answers in found.values() for answer in answers.values())

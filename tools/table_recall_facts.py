@@ -1,10 +1,10 @@
-"""False facts for `table_recall`: each value of the metadata of a golden table that can be another one, or can be gone.
+"""False facts for `table_recall`: each value in the metadata of a golden table is changed or removed.
 
-A fact is a value in a commit, a checkpoint, a version checksum, a metadata file, a manifest list, a manifest or the header of one, the footer of
-a Puffin file, or one of the files that point to others.  Numbers get one more or one less, texts and bytes another last character, truth the
-opposite; members of JSON and fields that may be null are removed; types become others, elements of lists and entries are there twice; data files
-become those of golden tables.  The lengths that other files give of a changed manifest are made right
-again, so that one fact is false and no other.
+A fact is a value in a commit, a checkpoint, a version checksum, a metadata file, a manifest list, a manifest or the header of one, the
+footer of a Puffin file, or one of the files that point to others. Numbers are increased or decreased by one, texts and bytes get another
+last character, and booleans are inverted. JSON members and nullable fields are removed, types are replaced, and list elements and entries
+are repeated. Data files are replaced by those of golden tables. Lengths of a changed manifest in other files are corrected, so that only
+one fact is false.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ MANIFEST_LENGTH = "manifest_length"
 REMOVED = "removed"
 
 GREATEST = 1 << 62
-"""Numbers beyond it, such as ids that were drawn by lot, get one less alone."""
+"""The number above which, as for random ids, a number is only decreased."""
 
 Files = Mapping[str, bytes]
 
 Change = tuple[str, str, Callable[[], Files]]
-"""The name of a fact, what happens to it, and what makes the files that become others; of most kinds, few are made."""
+"""The name of a fact, its change, and the function that makes the changed files; most of these are never called."""
 
 
 class Fact(NamedTuple):
@@ -62,8 +62,8 @@ class Fact(NamedTuple):
 
     Attributes:
         table: The golden table.
-        kind: The field, without numbers, and what happens to it.
-        files: The files that become others.
+        kind: The field, without element numbers, and its change.
+        files: The changed files.
     """
 
     table: str
@@ -74,17 +74,17 @@ class Fact(NamedTuple):
 MANIFESTS = [json.loads(path.read_text("utf-8")) for path in sorted(GOLDEN_FILES.rglob("table.json"))]
 
 TABLES = tuple(one["id"] for one in MANIFESTS if one["kind"] == "valid")
-"""The golden tables whose facts are changed: all that are valid."""
+"""The golden tables whose facts are changed: all valid ones."""
 
 
 def writer_of(table: str) -> str:
-    """What the column of a table is called: its format, and who wrote it."""
+    """The column of a table in the results: its format and writer."""
     of = "Delta" if (GOLDEN_FILES / table / "table" / "_delta_log").is_dir() else "Iceberg"
     return f"{of}, {'Spark' if table.startswith('interop/spark') else 'pqassay-ref'}"
 
 
 WRITERS = tuple(sorted({writer_of(one) for one in TABLES}))
-"""The columns."""
+"""The columns of the results."""
 
 
 def files_of(table: str) -> dict[str, bytes]:
@@ -95,9 +95,9 @@ def files_of(table: str) -> dict[str, bytes]:
 
 
 def read_of(table: str, files: Files) -> list[str]:
-    """The files of metadata that readers of a table read.
+    """The metadata files of a table that readers read.
 
-    Without those that only earlier snapshots of an Iceberg table have, or commits that the newest checkpoint of a Delta table replaces.
+    Files of only earlier snapshots of an Iceberg table, and commits that a Delta checkpoint replaces, are excluded.
     """
     if not any(name.endswith(".avro") for name in files):
         logged = {name: name.rpartition("/")[2] for name in files}
@@ -113,7 +113,7 @@ def read_of(table: str, files: Files) -> list[str]:
 
 
 def facts_of(table: str, only: Collection[Kind] | None = None) -> list[Fact]:
-    """The false facts of a golden table, or those of some kinds, each at one place of it, the last of those that have it."""
+    """The false facts of a golden table, optionally of some kinds, each at the last place where it occurs."""
     files = files_of(table)
     found: dict[Kind, list[Callable[[], Files]]] = defaultdict(list)
     for file in dict.fromkeys(read_of(table, files)):
@@ -125,13 +125,15 @@ def facts_of(table: str, only: Collection[Kind] | None = None) -> list[Fact]:
     for kind, given in found.items():
         if only is not None and kind not in only:
             continue
-        with suppress(ValueError, OverflowError, StopIteration, pa.ArrowException):  # there is no such value
+        with suppress(
+            ValueError, OverflowError, StopIteration, pa.ArrowException
+        ):  # the value does not exist
             kept.append(Fact(table, kind, given[-1]()))
     return kept
 
 
 def _golden(table: str) -> Iterator[tuple[str, TableMutation]]:
-    """What golden tables change in data files, whose rows are named by no metadata: titles, and mutations."""
+    """Yield the changes of data files in golden tables: titles, and mutations."""
     for case in MANIFESTS:
         if case.get("parent") == table and case["mutation"]["file"].endswith(".parquet"):
             yield case["title"], TableMutation(**case["mutation"])
@@ -168,7 +170,7 @@ OF_JSON = {
     ".checkpoint.": "checkpoint",
     ".json": "commit",
 }
-"""What files of JSON are called, by what their names have."""
+"""The names of JSON files, by a part of their file name."""
 
 
 def _named(sort: str, given: Iterator[Change]) -> Iterator[Change]:
@@ -179,7 +181,7 @@ def _named(sort: str, given: Iterator[Change]) -> Iterator[Change]:
 
 
 def others(value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield other values, each with what happens to it."""
+    """Yield changed values, each with its change in words."""
     if isinstance(value, bool):
         yield "opposite", not value
     elif isinstance(value, int | float):
@@ -200,7 +202,7 @@ def others(value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _kind_of(path: Sequence[Any]) -> str:
-    """The name of a field: without the numbers of elements, which are put in brackets."""
+    """The name of a field, with element numbers replaced by brackets."""
     names = (f"[{one}]" if isinstance(one, int) else str(one) for one in path)
     return re.sub(r"\.?\[\d+\]", "[]", ".".join(names))
 
@@ -209,7 +211,7 @@ def _kind_of(path: Sequence[Any]) -> str:
 
 
 def removed_from(files: Files) -> set[str]:
-    """The data files of a Delta table that a later commit removes: claims about them no longer count."""
+    """The data files of a Delta table that a later commit removes, so that claims about them no longer count."""
     logs = [
         data for name, data in files.items() if name.endswith(".json") and name.startswith(f"{DELTA_LOG}/")
     ]
@@ -224,7 +226,7 @@ def _is_removed(line: bytes, removed: Collection[str]) -> bool:
 
 
 def of_json(file: str, data: bytes, removed: Collection[str] = ()) -> Iterator[Change]:
-    """Yield the facts of a file of lines of JSON, or of one object, but for those of files that are removed."""
+    """Yield the facts of a file of JSON lines, or of one JSON object, except those about removed files."""
     start = 0
     for line in data.split(b"\n"):
         for path, change, new in () if _is_removed(line, removed) else _of_line(line):
@@ -259,11 +261,11 @@ def _of_line(line: bytes) -> Iterator[tuple[str, str, bytes]]:
 
 
 TYPES = ("string", "long", "date", "binary")
-"""Names of types that both formats have: a column of one of them becomes each of the others."""
+"""Type names of both formats: a column of one of these types is changed to each of the others."""
 
 
 def _declared_otherwise(line: bytes, member: Member) -> Iterator[tuple[str, bytes]]:
-    """A column of another type, or with its name in capitals."""
+    """Yield a column with another type, or with its name in capitals."""
     if member.value in TYPES:
         for other in TYPES:
             if other != member.value:
@@ -273,7 +275,7 @@ def _declared_otherwise(line: bytes, member: Member) -> Iterator[tuple[str, byte
 
 
 def _of_object(line: bytes, path: tuple[str, ...]) -> Iterator[tuple[str, str, bytes]]:
-    """A column that is listed twice, and one more that no file has and that cannot be null."""
+    """Yield a column that is listed twice, and a new required column that no file has."""
     if path[-2:] == ("fields", "[0]"):
         value, number = json.loads(line), 0
         for name in path:
@@ -349,7 +351,7 @@ def of_avro(files: Files, file: str) -> Iterator[Change]:
                 yield name, change, partial(_with_header, files, file, key, new)
     for name, change, new in _of_line(header.metadata[SCHEMA_KEY]):
         if name.endswith("field-id") and change != REMOVED:
-            # How deep it is, is enough: fields of one level are of one kind.
+            # The depth suffices, since fields of one level are of one kind.
             yield (
                 f"schema.{'fields.' * name.count('fields')}field-id",
                 change,
@@ -382,7 +384,7 @@ def _of_header(key: str, raw: bytes) -> Iterator[tuple[str, str, bytes | None]]:
 
 
 def _may_be_null(schema: Any, path: Sequence[Any]) -> bool:
-    """Whether a field of a record of a schema may be null."""
+    """Whether a field of a record is nullable in a schema."""
     for name in path:
         if isinstance(schema, list):
             schema = next(one for one in schema if one != "null")
@@ -424,7 +426,7 @@ def _leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any,
 
 
 def _lists(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], list[Any]]]:
-    """The lists of a record that have elements."""
+    """Yield the nonempty lists of a record."""
     for name, member in value.items() if isinstance(value, Mapping) else ():
         if isinstance(member, list) and member:
             yield (*path, name), member
@@ -445,7 +447,7 @@ def _with(value: Any, path: tuple[Any, ...], new: Any) -> Any:
 
 
 def _listed(files: Files, file: str, data: bytes) -> Files:
-    """A changed file, and the manifest lists that name it with its new length."""
+    """A changed file, and the manifest lists with its new length."""
     found = {file: data}
     for place in files:
         name = place.rpartition("/")[2]
@@ -464,7 +466,7 @@ def _listed(files: Files, file: str, data: bytes) -> Files:
 
 
 def of_puffin(files: Files, file: str) -> Iterator[Change]:
-    """Yield the facts of the footer of a Puffin file; entries of manifests get the length that the file has then."""
+    """Yield the facts of the footer of a Puffin file; manifest entries get the new length of the file."""
     data = files[file]
     tail = TAIL.parse(data[-TAIL.sizeof() :])
     start = len(data) - TAIL.sizeof() - tail.size

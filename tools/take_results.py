@@ -28,22 +28,22 @@ from pqassay.report.run.text import tally
 from pqassay_spec.base.sources import write_whole
 
 MOST_BYTES = 64 << 20
-"""Greatest size of a file; a run with every answer takes a few megabytes."""
+"""The largest size of a file in bytes; a run with every answer takes a few megabytes."""
 
 
 ADDRESS = re.compile(r"https://[\w.-]+(:\d+)?(/[\w./?&=%#@:+~,;!$*-]*)?")
-"""Addresses that a page can link to as they are."""
+"""A pattern for addresses that a page can link to unchanged."""
 
 
 class RefusedError(Exception):
-    """The results are not taken. The message has a reason a line."""
+    """The results are not accepted; the message has one reason per line."""
 
 
 def read(path: Path) -> tuple[RunReport, bytes]:
     """The results in a file, and its bytes.
 
     Raises:
-        RefusedError: It holds none, or such of another schema.
+        RefusedError: The file has no results, or another schema.
     """
     try:
         with path.open("rb") as file:
@@ -64,18 +64,18 @@ def read(path: Path) -> tuple[RunReport, bytes]:
 
 
 def take(path: Path, url: str, by: str, name: str | None, folder: Path, today: dt.date) -> tuple[Path, bytes]:
-    """Where results will be kept, and what is kept of them.
+    """The path for results, and the content to store.
 
     Args:
-        path: The file that was handed in.
-        url: Where it was published.
+        path: The submitted file.
+        url: The address of its publication.
         by: The submitter.
-        name: Name of the implementation's folder; without one, what the driver calls itself.
+        name: The name of the implementation's folder; by default, the driver's own name.
         folder: The folder of all results.
         today: The day.
 
     Raises:
-        RefusedError: They are not taken.
+        RefusedError: The results are not accepted.
     """
     report, content = read(path)
     if not ADDRESS.fullmatch(url):
@@ -102,7 +102,7 @@ def take(path: Path, url: str, by: str, name: str | None, folder: Path, today: d
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Take results in, or say why not; return the exit status."""
+    """Store results, or print why not; return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("file", type=Path)
     parser.add_argument("--from", dest="url", required=True, help="where the file was published, https://…")

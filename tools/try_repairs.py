@@ -1,15 +1,16 @@
-"""Let Spark repair tables by the statements of `pqassay repair`, and try the statements that people expect to do it.
+"""Let Spark repair tables with the statements of `pqassay repair`, and with other statements that people expect to work.
 
-    python tools/try_repairs.py            try, and print
-    python tools/try_repairs.py --write    store what docs/guide/repair.md shows
+python tools/try_repairs.py            try, and print
+python tools/try_repairs.py --write    store what docs/guide/repair.md shows
 
-It runs in an environment of its own, with a version of Spark for which there are jars of both formats, and with this package:
+It runs in a separate environment, with a version of Spark that has jars of both formats, and with this package:
 
-    python -m venv spark && spark/bin/pip install pyspark==4.1.4 . && spark/bin/python tools/try_repairs.py
+python -m venv spark && spark/bin/pip install pyspark==4.1.4 . && spark/bin/python tools/try_repairs.py
 
-The jars come from Maven Central.  Spark writes a table; one of its files has a false bound, in the log of a Delta table, and in the footer and
-manifest of an Iceberg table, which got the file by `add_files`.  It is measured for each statement whether that file is still live afterwards, how many others were rewritten, whether the rows are equal, and whether
-`pqassay check` is content.  Then the plans of all golden tables that have statements are run.
+The jars come from Maven Central. Spark writes a table in which one file has a false bound: in the log of a Delta table, or in the footer
+and manifest of an Iceberg table, which got the file by `add_files`. Each statement is measured: whether the file is still live, how many
+others were rewritten, whether the rows are equal, and whether `pqassay check` passes. Then the plans of all golden tables with statements
+are run.
 """
 
 from __future__ import annotations
@@ -36,25 +37,31 @@ STORED = ROOT / "docs/data/repairs.json"
 GOLDEN_FILES = ROOT / "golden_files"
 
 GOLDEN_PLACE = "/warehouse/metals"
-"""Where golden Iceberg tables say that they are. They are moved to a place whose name is as long, so that no length in them changes."""
+"""The location in the metadata of golden Iceberg tables.
+
+They are moved to a place with a name of the same length, so that no size changes.
+"""
 
 FILES, ROWS = 3, 10
-"""Files of a table, each from one INSERT, and rows of each: the ids follow each other, and the last row of each is one that others have as well."""
+"""The number of files of a table, one per INSERT, and of rows of each.
+
+Ids are consecutive, and the last row of each file also occurs in others.
+"""
 
 TRUE, FALSE = ROWS - 1, 5
-"""The greatest id of the first file, and what the table says it is."""
+"""The greatest id of the first file, and the false bound."""
 
 
 class Tried(NamedTuple):
-    """What a statement did.
+    """The effect of a statement.
 
     Attributes:
-        table: What kind of table it was.
-        statement: The statement, as it is shown.
-        outcome: What became of the file.
-        others: How many other files were rewritten.
+        table: The kind of table.
+        statement: The statement, as shown.
+        outcome: What happened to the file.
+        others: The number of other rewritten files.
         rows: Whether the rows are equal.
-        verdict: What `pqassay check` says then.
+        verdict: The result of `pqassay check` afterwards.
     """
 
     table: str
@@ -72,20 +79,20 @@ GOLDEN_CATALOG = {
     "spark.sql.catalog.golden.cache-enabled": "false",
     "spark.sql.catalog.golden.warehouse": "file:///tmp",
 }
-"""Settings of a session beside those of `spark_tables`: the catalog ``golden`` has the golden tables."""
+"""Additional settings of a session: the catalog ``golden`` has the golden tables."""
 
 
 class Kind(NamedTuple):
     """A kind of table.
 
     Attributes:
-        about: What it is called.
+        about: Its name.
         format: ``delta`` or ``iceberg``.
         properties: Properties of the table, as SQL.
-        is_partitioned: Whether it is.
-        ordered: Statements that say how it is sorted, before anything is in it.
-        deleted: Statements that delete rows, one of the file concerned among them.
-        row_id: What SQL calls the id that a row keeps; empty where there is none.
+        is_partitioned: Whether it is partitioned.
+        ordered: Statements that set its sort order while it is empty.
+        deleted: Statements that delete rows, one of them in the affected file.
+        row_id: The SQL name of the stable row id; empty if there is none.
     """
 
     about: str
@@ -98,7 +105,7 @@ class Kind(NamedTuple):
 
 
 class Table:
-    """A table that Spark has written, of whose first file it now says that its ids end too early."""
+    """A table written by Spark, with a false upper bound of the ids in its first file."""
 
     def __init__(self, spark: Any, folder: Path, of: Kind) -> None:
         kind, partitioned = of.format, of.is_partitioned
@@ -135,7 +142,7 @@ class Table:
                 path = path or add["path"]  # the file of the first commit that has one
                 if add["path"] == path:
                     stats = json.loads(add["stats"])
-                    greatest = stats["maxValues"]  # under other names where columns are mapped
+                    greatest = stats["maxValues"]  # under other names with column mapping
                     greatest[next(name for name, value in greatest.items() if value == TRUE)] = FALSE
                     add["stats"] = json.dumps(stats)
             commit.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
@@ -143,7 +150,7 @@ class Table:
         return path.rpartition("/")[2]
 
     def _added(self, *, partitioned: bool) -> str:
-        """Add a file of another writer, whose footer has the false bound, which becomes one of the manifest; return its name."""
+        """Add a file of another writer with the false bound in its footer, which is copied to the manifest; return its name."""
         import pyarrow as pa  # noqa: PLC0415 - as above
         import pyarrow.parquet as pq  # noqa: PLC0415 - as above
 
@@ -175,16 +182,16 @@ class Table:
         }
 
     def all_rows(self) -> list[Any]:
-        """All rows, in order, with what tells each from others for good, where the table has that."""
+        """All rows, sorted, with their stable row ids if the table has them."""
         columns = f"*, {self.row_id}" if self.row_id else "*"
         return sorted(tuple(row) for row in self.spark.sql(f"SELECT {columns} FROM {self.name}").collect())
 
     def report(self) -> Any:
-        """What a check says about it now."""
+        """The report of a check about the current table."""
         return pqassay.check(str(self.folder), tier="values")
 
     def tried(self, about: str, shown: str, statements: list[str]) -> Tried:
-        """Run statements, and look at what became of the table."""
+        """Run statements, and measure their effect on the table."""
         try:
             for statement in statements:
                 self.spark.sql(statement).collect()
@@ -203,7 +210,7 @@ class Table:
         )
 
     def repaired(self, about: str) -> Tried:
-        """Run what a plan says, and prove by its list that it helped."""
+        """Run the statements of a plan, and prove with its list that it worked."""
         with tempfile.TemporaryDirectory() as home:
             report = Path(home, "report.json")
             report.write_text(self.report().to_json())
@@ -230,7 +237,7 @@ def _code(statement: str, table: Table) -> str:
         short.replace(table.concerned, "F").replace(table.folder.parent.as_uri(), "…").replace("file:/", "")
     )
     short = short.replace(f"'{table.folder.name}'", "'t'")
-    return f"`` {short} ``"  # there are backticks in it
+    return f"`` {short} ``"  # the text has backticks
 
 
 VECTORS = "'delta.enableDeletionVectors' = 'true'"
@@ -267,7 +274,7 @@ MENDED = (
     Kind("Iceberg, sorted", "iceberg", ordered=("ALTER TABLE {t} WRITE ORDERED BY id DESC",)),
     Kind("Iceberg by partitions", "iceberg", is_partitioned=True),
 )
-"""Tables that are repaired by their plan."""
+"""Tables to be repaired by their plan."""
 
 TRIED: tuple[tuple[Kind, str], ...] = (
     (PLAIN_DELTA, "SET spark.databricks.delta.optimize.minFileSize = 100; OPTIMIZE {t}"),
@@ -292,11 +299,11 @@ TRIED: tuple[tuple[Kind, str], ...] = (
         "UPDATE {t} SET id = id WHERE endswith(_file, '{f}')",
     ),
 )
-"""Statements that people expect to repair a table, each on one of its own."""
+"""Statements that people expect to repair a table, each run on a new table."""
 
 
 def attempts(spark: Any, home: Path) -> Iterator[Tried]:
-    """Try every statement on a table of its own."""
+    """Yield the effect of every statement, each on a new table."""
     for number, kind in enumerate(MENDED):
         yield Table(spark, home / f"m{number}", kind).repaired(kind.about)
         spark.sql("RESET")
@@ -312,7 +319,7 @@ def attempts(spark: Any, home: Path) -> Iterator[Tried]:
 
 
 class Planned(NamedTuple):
-    """What the plan of a golden table did: the table, the repair, the rules that it broke, and what came of it."""
+    """The effect of a golden table's plan: the table, the repair, the broken rules, and the outcome."""
 
     case: str
     repair: str
@@ -321,7 +328,7 @@ class Planned(NamedTuple):
 
 
 def golden_plans(spark: Any) -> Iterator[Planned]:
-    """Run the plan of each golden table that has statements."""
+    """Run the plan of each golden table that has statements; yield the effects."""
     for number, case in enumerate(
         sorted([*(GOLDEN_FILES / "dlt").iterdir(), *(GOLDEN_FILES / "ice").iterdir()])
     ):
@@ -344,7 +351,7 @@ def _golden_plan(spark: Any, case: Path, place: Path) -> Iterator[Planned]:
     try:
         plan = plan_of(found, names={str(place): name} if is_iceberg else {})
     except pqassay.UsageError:
-        return  # nothing is wrong, or the table cannot be read
+        return  # no errors, or an unreadable table
     for step in plan.steps:
         if step.statements:
             yield Planned(
@@ -372,7 +379,7 @@ def _ran(spark: Any, name: str, place: Path, step: Step) -> str:
 
 
 def main(arguments: list[str], show: Callable[[str], None] = print) -> None:
-    """Try, and print or write what came of it."""
+    """Try all statements, and print or store the effects."""
     found: list[Tried] = []
     planned: list[Planned] = []
     with tempfile.TemporaryDirectory() as folder:

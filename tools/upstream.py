@@ -36,7 +36,7 @@ FILES = {
     "delta-io/delta": ("PROTOCOL.md", ("PROTOCOL.md", "protocol_rfcs/**/*.md")),
     "apache/parquet-testing": ("bad_data/README.md", ("data/**/*", "bad_data/**/*")),
 }
-"""The file by which a checkout is known, and patterns of files whose names are compared."""
+"""The file that identifies a checkout, and patterns of files whose names are compared."""
 
 ADDRESS = re.compile(r"https://github\.com/(?P<repository>[^/]+/[^/]+)/blob/[0-9a-f]{40}/(?P<path>.+)")
 
@@ -68,13 +68,13 @@ class Row:
 
 @dataclass
 class Stored:
-    """What is stored of a document.
+    """The stored data of a document.
 
     Attributes:
-        copy: Commit of the copy from which the sentences are.
-        scope: Headings whose sentences are stored, with what is below them; empty for all.
-        sections: Digest by heading, at the pinned commit; empty until it is filled.
-        sentences: The normative ones.
+        copy: The commit of the copy with the sentences.
+        scope: Headings whose sentences are stored, including their subsections; empty for all.
+        sections: The digests by heading, at the pinned commit; empty until filled.
+        sentences: The normative sentences.
     """
 
     copy: str = ""
@@ -93,7 +93,7 @@ class Store:
 
     @classmethod
     def read(cls) -> Store:
-        """Read the file; a missing one stores nothing."""
+        """Read the file; a missing file counts as empty."""
         table: dict[str, Any] = json.loads(DATA.read_text("utf-8")) if DATA.exists() else {}
         stored = {
             name: Stored(
@@ -113,7 +113,7 @@ class Store:
         write_whole(DATA, (json.dumps(table, indent=1, ensure_ascii=False) + "\n").encode())
 
     def undecided(self) -> Iterator[str]:
-        """Sentences that have neither a rule that exists nor a reason that is given."""
+        """Yield sentences that have neither an existing rule nor an existing reason."""
         for name, one in self.documents.items():
             for row in one.sentences:
                 if row.reason not in self.reasons and not (row.rules and set(row.rules) <= rules().keys()):
@@ -124,7 +124,7 @@ class Store:
 
 
 class Checkout(NamedTuple):
-    """A checkout: its folder, its repository, its commit or nothing, and the documents in it by their paths."""
+    """A checkout: its folder, its repository, its commit if known, and its documents by path."""
 
     folder: Path
     repository: str
@@ -133,7 +133,7 @@ class Checkout(NamedTuple):
 
     @classmethod
     def of(cls, folder: Path) -> Checkout:
-        """Recognise a folder. Raises `ValueError` if it is a checkout of none of the repositories."""
+        """Identify a checkout from its folder. Raises `ValueError` if it belongs to no known repository."""
         repository = next((name for name, (mark, _) in FILES.items() if (folder / mark).is_file()), None)
         if repository is None:
             marks = ", ".join(mark for mark, _ in FILES.values())
@@ -155,7 +155,7 @@ class Checkout(NamedTuple):
         return f"{self.repository} at {self.commit[:SHORT] or 'no commit'}{pinned}"
 
     def sections(self) -> Iterator[tuple[Document, list[Section]]]:
-        """The documents that are there, with their sections."""
+        """Yield the existing documents, with their sections."""
         for path, document in self.documents.items():
             if (self.folder / path).is_file():
                 yield document, sections_of(document.name, (self.folder / path).read_text("utf-8"))
@@ -177,7 +177,7 @@ def cited(document: str) -> dict[str, list[str]]:
 
 
 def changes(checkout: Checkout, store: Store) -> Iterator[str]:
-    """What differs from what is stored, a line each."""
+    """Yield the differences from the stored data, one per line."""
     for path, document in checkout.documents.items():
         if not (checkout.folder / path).is_file():
             yield f"gone     {path}: {' '.join(rule for mine in cited(document.name).values() for rule in mine)}"
@@ -217,10 +217,10 @@ def _changed_sentences(name: str, sections: Sequence[Section], stored: Stored) -
 
 
 def fill(checkout: Checkout, store: Store, *, sentences_alone: bool = False) -> None:
-    """Store digests of a checkout; what was decided on a sentence stays.
+    """Store digests of a checkout; decisions about sentences are kept.
 
     Raises:
-        ValueError: It is not at the pinned commit, and more is stored than sentences.
+        ValueError: The checkout is not at the pinned commit, and more than sentences is to be stored.
     """
     for document, sections in checkout.sections():
         if not sentences_alone and checkout.commit != document.commit:

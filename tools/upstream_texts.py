@@ -1,6 +1,6 @@
-"""The parts of a document that rules cite, and its sentences that demand something, each as a digest.
+"""The parts of a document that rules cite, and its normative sentences, each with a digest.
 
-What is compared with a later text is never stored: `upstream` keeps digests of what this module finds.
+Text is never stored: `upstream` keeps only the digests.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ NORMATIVE = re.compile(
     r"\b(must|shall|should|required|mandatory|recommended|forbidden|ha(ve|s) to|may not|(not|never)\W+(be )?allowed)\b",
     re.IGNORECASE,
 )
-"""Words of a sentence that demands something."""
+"""A pattern for words of a normative sentence."""
 
 
 class Section(NamedTuple):
@@ -37,12 +37,12 @@ class Sentence(NamedTuple):
 
     @property
     def digest(self) -> str:
-        """Digest of the text, however its lines are broken."""
+        """The digest of the text, independent of line breaks."""
         return digest_of(self.text)
 
 
 def digest_of(text: str) -> str:
-    r"""Twelve digits of SHA-256 over a text in which all white space is one blank.
+    r"""Twelve hexadecimal digits of SHA-256 of a text, with all white space as single spaces.
 
     >>> digest_of("A  page\nbegins") == digest_of("A page begins")
     True
@@ -107,7 +107,7 @@ def sections_of(name: str, text: str) -> list[Section]:
 
 
 def within(sections: Sequence[Section], headings: Collection[str]) -> list[Section]:
-    """The sections that are named, each with what is under deeper headings; all if none are named."""
+    """The named sections, each with its subsections; all sections if there are no names."""
     found: list[Section] = []
     depth = 0
     for section in sections:
@@ -119,7 +119,7 @@ def within(sections: Sequence[Section], headings: Collection[str]) -> list[Secti
 
 
 def digests_of(sections: Sequence[Section], headings: Sequence[str]) -> dict[str, str]:
-    """The digest of each section that is named, what is under deeper headings included; without those that are not there."""
+    """The digest of each existing named section, including its subsections."""
     found = {heading: within(sections, [heading]) for heading in headings}
     return {
         heading: digest_of("\n".join(f"{one.heading}\n{one.text}" for one in mine))
@@ -135,7 +135,7 @@ CODE = re.compile(r"^\s*(```|~~~).*?^\s*\1\s*$", re.DOTALL | re.MULTILINE)
 
 
 def sentences_of(sections: Sequence[Section]) -> list[Sentence]:
-    """The normative sentences of a document, in its order; none from fenced code and declarations."""
+    """The normative sentences of a document in order, without those in fenced code and declarations."""
     counted: Counter[str] = Counter()
     found: list[Sentence] = []
     for section in sections:

@@ -1,4 +1,4 @@
-"""The corpus of values and predicates that authors of drivers test their own code with.
+"""The corpus of values and predicates with which authors of drivers test their code.
 
 It is ``conformance/pqassay/corpus/values.json``.  Its members:
 
@@ -6,8 +6,7 @@ It is ``conformance/pqassay/corpus/values.json``.  Its members:
 * ``predicates``: ``{"value", "predicate", "truth"}``, a value of the column ``x``, a predicate and its truth there: ``true``,
   ``false`` or ``unknown``. Where readers differ, ``nan`` or ``zeros`` names their declarations for which it holds.
 
-Here it is described as chains of values, each greater than the one before; truth comes from `pqassay.literals.predicate`, and
-a test compares the two.
+This module defines it as chains of ascending values; truth comes from `pqassay.literals.predicate`, and a test compares both.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ ABOUT = (
 )
 
 Json = Any
-"""A value as it is written in JSON."""
+"""A value in its JSON form."""
 
 
 def _tagged(tag: str, *contents: str) -> list[Json]:
@@ -116,10 +115,10 @@ CHAINS: dict[str, list[list[Json]]] = {
         )
     ),
 }
-"""Kinds of values, each in groups of equals, every group greater than the one before."""
+"""Kinds of values, each as groups of equal values in ascending order."""
 
 DECLARED_APART = _tagged("float", "nan", "-0.0", "0.0", "inf", "1.5")
-"""Floats that are compared as a reader declares."""
+"""Floats whose comparison depends on the declarations of a reader."""
 
 NESTED: list[Json] = [
     {"list": []},
@@ -132,7 +131,7 @@ NESTED: list[Json] = [
     {"map": [["b", 1], ["a", None]]},
     {"map": [[2, {"struct": {"at": {"timestamp": "0"}}}], [1, {"list": [{"date": "0"}, {"time": "0"}]}]]},
 ]
-"""Values that are not compared; they are null or not."""
+"""Values that are not compared; only null tests apply."""
 
 AWKWARD_TEXTS: list[Json] = ['"', "\\", "/", "\b\f\n\r\t", "\u2028\u2029", "\u0085", '{"int":"1"}', "null"]
 
@@ -143,16 +142,16 @@ COLUMN = "x"
 WORDS = {True: "true", False: "false", None: "unknown"}
 
 WRITTEN: TypeAdapter[Any] = TypeAdapter(Written)
-"""A value in JSON and as the objects that `read_value` takes."""
+"""The conversion of JSON values to the input of `read_value`."""
 
 
 def value_of(written: Json) -> Value:
-    """The value that is written in JSON."""
+    """The value of its JSON form."""
     return read_value(WRITTEN.validate_python(written))
 
 
 def entries_of(value: Json, predicate: list[Json]) -> Iterator[dict[str, Json]]:
-    """What the predicate is about the value: one entry, or one for each declaration that makes a difference."""
+    """The truth of a predicate on a value: one entry, or one for each declaration that makes a difference."""
     row = {COLUMN: value_of(value)}
     truths = {declared: truth_of(predicate, row, declared) for declared in DECLARATIONS}
     for members in ((), ("nan",), ("zeros",), ("nan", "zeros")):
@@ -167,13 +166,13 @@ def entries_of(value: Json, predicate: list[Json]) -> Iterator[dict[str, Json]]:
 
 
 def compared(value: Json, literal: Json, operators: Iterable[str] = COMPARISONS) -> Iterator[dict[str, Json]]:
-    """A value compared with a literal."""
+    """Yield the comparisons of a value with a literal."""
     for operator in operators:
         yield from entries_of(value, [operator, COLUMN, literal])
 
 
 def of_chain(groups: list[list[Json]]) -> Iterator[dict[str, Json]]:
-    """Comparisons, memberships and null tests of one kind: with itself, with its equals, and with both neighbours."""
+    """Yield comparisons, memberships and null tests of one kind: each value with itself, its equals, and both neighbors."""
     for group in groups:
         yield from compared(group[0], group[0])
         for one, other in itertools.permutations(group, 2):
@@ -190,7 +189,7 @@ def of_chain(groups: list[list[Json]]) -> Iterator[dict[str, Json]]:
 
 
 def of_lists(first: Json, last: Json) -> Iterator[dict[str, Json]]:
-    """Memberships and null tests with two values that differ."""
+    """Yield memberships and null tests with two different values."""
     lists = ([first], [last], [last, first], [first, None], [last, None], [None])
     for operator, items in itertools.product(("in", "not in"), lists):
         yield from entries_of(first, [operator, COLUMN, items])
@@ -201,13 +200,13 @@ def of_lists(first: Json, last: Json) -> Iterator[dict[str, Json]]:
 
 
 def null_tests(value: Json) -> Iterator[dict[str, Json]]:
-    """Whether the value is null."""
+    """Yield the null tests of a value."""
     for operator in ("is null", "is not null"):
         yield from entries_of(value, [operator, COLUMN])
 
 
 def of_declared_floats() -> Iterator[dict[str, Json]]:
-    """Comparisons and memberships of NaN and the two zeros."""
+    """Yield comparisons and memberships of NaN and the two zeros."""
     for one, other in itertools.product(DECLARED_APART, repeat=2):
         yield from compared(one, other)
         yield from entries_of(one, ["in", COLUMN, [other]])
@@ -220,7 +219,7 @@ def of_declared_floats() -> Iterator[dict[str, Json]]:
 
 
 def of_connectives() -> Iterator[dict[str, Json]]:
-    """All three values of truth under ``and``, ``or`` and ``not``, and some depth."""
+    """Yield all three truth values under ``and``, ``or`` and ``not``, also nested."""
     yes, no, unknown = ["=", COLUMN, 5], ["<", COLUMN, 5], ["=", COLUMN, None]
     trees: list[list[Json]] = [["not", part] for part in (yes, no, unknown)]
     for name in ("and", "or"):
@@ -254,7 +253,7 @@ def _distinct(items: list[Json]) -> list[Json]:
 
 
 def contents() -> dict[str, str]:
-    """The text of the file: JSON in ASCII, an entry in each line."""
+    """The text of the file: ASCII JSON with one entry per line."""
     members = [f'"about": {json.dumps(ABOUT)}']
     for name, items in corpus().items():
         lines = ",\n".join(json.dumps(item) for item in items)

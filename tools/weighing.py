@@ -1,7 +1,7 @@
-"""Measure how often the side that is wrong is named, where values and metadata contradict each other: ``docs/data/weighing.json``.
+"""Measure how often the wrong side is named when values and metadata contradict each other: ``docs/data/weighing.json``.
 
-Small files without CRCs are damaged: the bytes of pages, or what is claimed of them. They are checked at tier ``values``; only what contradicts
-something is counted.  The guide shows the table on the site.
+Small files without CRCs are damaged: either bytes of pages, or claims about them. They are checked at tier ``values``; only files with a
+contradiction count. The guide shows the table on the site.
 """
 
 from __future__ import annotations
@@ -55,11 +55,11 @@ COLUMNS: Mapping[str, tuple[pa.DataType, str, Callable[[Draw, int], Any]]] = {
     "number in text": (pa.string(), "", lambda draw, of: [f"{'kn'[of]}{each:05d}" for each in draw.integers(0, 10**5, ROWS)]),
     "words": (pa.string(), "", lambda draw, of: [" ".join(WORDS[of][each] for each in row) for row in draw.integers(0, 8, (ROWS, 3))]),
 }  # fmt: skip
-"""Kinds of columns: type, form of a value as bytes, and values of column ``a`` (0) and of ``b`` (1) beside it, which are of the same kind."""
+"""Kinds of columns: type, conversion of a value to bytes, and values of column ``a`` (0) and of its neighbor ``b`` (1)."""
 
 
 class Setting(NamedTuple):
-    """How a file is written."""
+    """The structures of a file."""
 
     has_index: bool
     has_filter: bool
@@ -82,10 +82,10 @@ class Written:
 
     Attributes:
         kind: The kind of its two columns.
-        setting: How it was written.
+        setting: The structures of the file.
         data: Its bytes.
-        values: The values of column ``a`` that are not null, by page.
-        other: Those of column ``b``.
+        values: The non-null values of column ``a``, by page.
+        other: The non-null values of column ``b``, by page.
     """
 
     kind: str
@@ -96,7 +96,7 @@ class Written:
 
     @property
     def tree(self) -> FileTree:
-        """The file, taken apart."""
+        """The parsed file."""
         return take_apart(self.data)
 
     def raw(self, value: Any) -> bytes:
@@ -148,17 +148,17 @@ WIDTHS = {"<i": 4, "<q": 8, "<d": 8, "<f": 4}
 
 
 def _width(kind: str) -> int:
-    """Bytes of a value; 0 of texts."""
+    """The size of a value in bytes; 0 for texts."""
     return WIDTHS.get(COLUMNS[kind][1], 13 if kind == "decimal" else 0)
 
 
 def _value_pages(chunk: ChunkParts) -> list[Page]:
-    """The pages with the values: the dictionary where there is one."""
+    """The pages with values; the dictionary page, if there is one."""
     return [page for page in chunk.pages if page.header.dictionary_page_header is not None] or chunk.pages
 
 
 def _levels(page: Page, setting: Setting) -> int:
-    """Bytes of levels before the values of a page."""
+    """The number of bytes of levels before the values of a page."""
     has_levels = setting.is_nullable and page.header.dictionary_page_header is None
     return 4 + int.from_bytes(page.body[:4], "little") if has_levels else 0
 
@@ -173,7 +173,7 @@ def _rows(change: Callable[[Raws], Raws]) -> ValueDamage:
 
 
 ValueDamage = Callable[[bytes, int, Draw], bytes]
-"""``(values, width of one, draw)`` to other bytes; the same where the damage makes no sense."""
+"""A function ``(values, width of one, draw)`` that returns other bytes; unchanged if the damage is impossible."""
 
 
 def _flipped(content: bytes, _: int, draw: Draw) -> bytes:
@@ -212,7 +212,7 @@ DAMAGES_IN_PLACE: Mapping[str, ValueDamage] = {
 
 
 def with_damaged_values(file: Written, how: str, draw: Draw, *, in_all: bool) -> bytes:
-    """The file with other bytes in one of its pages, or in all of them."""
+    """The file with changed bytes in one page, or in all pages."""
     tree = file.tree
     chunk, beside = (tree.row_groups[0].columns[number] for number in (0, 1))
     pages, of_others = _value_pages(chunk), _value_pages(beside)
@@ -237,18 +237,18 @@ def with_damaged_values(file: Written, how: str, draw: Draw, *, in_all: bool) ->
 
 
 Falsehood = Callable[[list[list[Any]], list[list[Any]]], tuple[list[Any], list[Any]]]
-"""``(values by part, those of the other column)`` to false bounds of each part."""
+"""A function ``(values by part, those of the other column)`` that returns false bounds of each part."""
 
 
 def _near(value: Any, way: int) -> Any:
-    """A value that is a little less, or a little more."""
+    """A value that is slightly less or greater."""
     if isinstance(value, str):
         return value[:-1] if way < 0 else value + "0"
     return value + way * (Decimal("0.01") if isinstance(value, Decimal) else 1)
 
 
 def _coarse(value: Any) -> Any:
-    """A value as somebody stores it who has fewer digits."""
+    """A value rounded to fewer digits."""
     if isinstance(value, str):
         return value[:4]
     return type(value)(value // 10 * 10)
@@ -276,7 +276,7 @@ def _of_the_next(own: list[list[Any]]) -> tuple[list[Any], list[Any]]:
 
 
 def _before(own: list[list[Any]]) -> tuple[list[Any], list[Any]]:
-    """The bounds of parts of which one value was another one."""
+    """The bounds of parts in which one value was different."""
     lows, highs = list[Any](), list[Any]()
     for part in own:
         old = list(part)
@@ -290,7 +290,7 @@ WHERE = ("the chunk", "the pages", "both")
 
 
 def with_false_claims(file: Written, how: str, where: str) -> bytes:
-    """The file with other bounds of its first column."""
+    """The file with false bounds of its first column."""
     tree = file.tree
     facts: Any = tree.footer.row_groups[0].columns[0].meta_data
     statistics = facts.statistics
@@ -340,7 +340,7 @@ class Trial(NamedTuple):
 
 
 def trials(kinds: Iterable[str] = COLUMNS) -> Iterator[Trial]:
-    """All damaged files with columns of some kinds."""
+    """Yield all damaged files with columns of some kinds."""
     draw = np.random.default_rng(1000)
     for kind in kinds:
         for setting in SETTINGS:
@@ -360,7 +360,7 @@ def _of_file(file: Written, draw: Draw) -> Iterator[Trial]:
 
 
 def answered(data: bytes) -> Side | None:
-    """The side that a report calls likelier to be wrong; ``None`` where nothing was weighed."""
+    """The side that a report names as more likely wrong; ``None`` if nothing was weighed."""
     findings = pqassay.check(data, tier="values").files[0].findings
     weighed = worst(each.weighed for each in findings if each.weighed is not None)
     return weighed.wrong if weighed is not None else None

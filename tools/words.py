@@ -1,4 +1,4 @@
-"""Plain words: patterns that make a sentence hard to read, and the texts that are free of them.
+"""A linter for plain words: patterns that make a sentence hard to read, and the texts that must not have them.
 
 Run as ``python tools/words.py``: prints each match in `CLEAN` and exits with 1 if there is one.
 """
@@ -16,10 +16,10 @@ PATTERNS = re.compile(
     r"|\bdo(?:es)? without\b|\bmakes? out\b|\ball the same\b|(?:^|(?<=[.;:#|`-] )|(?<=\"))(?:Of (?!course\b)|(?<!# )Who )[a-z]"
     r"|\bstands?\b(?! for\b| alone\b| out\b)|\bmatters? of\b|\bto be had\b"
 )
-"""What a sentence must not have, with single spaces. "There is no" and "is no longer" are plain English, and so is a heading that asks who."""
+"""A pattern for hard sentences, with single spaces. "There is no" and "is no longer" are allowed, and so is a heading that asks who."""
 
 AROUND = 70
-"""Characters on either side of a match that are shown."""
+"""The number of characters shown on either side of a match."""
 
 CLEAN = (
     "README.md",
@@ -43,20 +43,20 @@ CLEAN = (
     "tools/*/**/*.py",
     "tools/w[!o]*.py",
 )
-"""Texts that have none, as patterns of paths: the list only grows. Of TOML, the values of `SENTENCES`."""
+"""Patterns of paths of clean texts; the list only grows. In TOML files, only the values of `SENTENCES` are read."""
 
 SENTENCES = ("sentence", "practice", "reading")
 """Keys of rules whose values users read."""
 
 
 def matches(text: str) -> list[str]:
-    """What in a text matches `PATTERNS`, in order, with some text around; a line break counts as a space."""
+    """The matches of `PATTERNS` in a text, in order, each with surrounding text; a line break counts as a space."""
     line = " ".join(text.split())
     return [line[max(0, match.start() - AROUND) : match.end() + AROUND] for match in PATTERNS.finditer(line)]
 
 
 def sentences(path: Path) -> str:
-    """What people read of a file: sentences of rules, or all of it, code included, which looks like no pattern."""
+    """The readable text of a file: sentences of rules, or the whole file, since code matches no pattern."""
     text = path.read_text("utf-8")
     if path.suffix != ".toml":
         return text

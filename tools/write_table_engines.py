@@ -43,7 +43,7 @@ MEASURED = ROOT / "benchmarks" / "table_engines.json"
 TABLE_FILE = ROOT / "spec" / "pqassay_spec" / "rules" / TABLE
 
 SECONDS = 600.0
-"""Time for one query: golden tables are small, but starting Spark is slow on a machine that does other things as well."""
+"""The time limit of a query in seconds: golden tables are small, but Spark starts slowly on a busy machine."""
 
 NO_FILE = "there is no golden table that breaks it"
 
@@ -51,7 +51,7 @@ Json = dict[str, Any]
 
 
 def require_engines(family: str) -> list[Engine]:
-    """The engines of a family, all of which are here: a table without one of them would look as if it did no harm."""
+    """The engines of a family, checked to be installed: a missing engine would look harmless in the table."""
     kind = KINDS[family]
     engines = list(proof_of(kind).engines(PACKAGES[kind]))
     lacking = [f"{engine.title}: {how}" for engine in engines if (how := engine.how_to_install) is not None]
@@ -61,11 +61,11 @@ def require_engines(family: str) -> list[Engine]:
 
 
 def ask(families: Sequence[str], *, only_new: bool = False) -> None:
-    """Measure some families, and write what was found after each table: who interrupts this keeps it.
+    """Measure some families, and save the results after each table, so that an interruption keeps them.
 
     Args:
         families: The families of golden tables.
-        only_new: Whether golden tables of which answers of all engines are stored are left out.
+        only_new: Whether to skip golden tables with stored answers of all engines.
     """
     stored: list[Json] = json.loads(MEASURED.read_text()) if MEASURED.exists() else []
     date = dt.datetime.now(dt.UTC).date().isoformat()
@@ -97,7 +97,7 @@ def ask(families: Sequence[str], *, only_new: bool = False) -> None:
 
 
 def is_asked(pair: TablePair, stored: Sequence[Json], engines: Sequence[Engine]) -> bool:
-    """Whether the answers of some engines about a golden table, as it is now, are stored for each rule that it breaks."""
+    """Whether answers of the engines about the current golden table are stored for each of its broken rules."""
     titles, digest = {engine.title for engine in engines}, digest_of(pair.case)
     mine = [one for one in stored if one["golden"] == pair.case and one.get("digest") == digest]
     answers = {one["rule"]: {answer["engine"] for answer in one["engines"]} for one in mine}
@@ -105,7 +105,7 @@ def is_asked(pair: TablePair, stored: Sequence[Json], engines: Sequence[Engine])
 
 
 def digest_of(case: str) -> str:
-    """A digest of the bytes of a golden table and of the healthy one that it was made from."""
+    """A digest of the bytes of a golden table and of its healthy original."""
     described = json.loads((GOLDEN / case / MANIFEST).read_text())
     digest = hashlib.sha256()
     for name in (case, described["parent"]):
@@ -117,7 +117,7 @@ def digest_of(case: str) -> str:
 
 
 def anywhere(text: str) -> str:
-    """What engines say, without the folders of this machine in which tables and their copies were.
+    """A message of an engine without this machine's folders of tables and copies.
 
     >>> anywhere(f"no such file: file://{ROOT}/golden_files/ice/plain")
     'no such file: golden_files/ice/plain'
@@ -129,7 +129,7 @@ def anywhere(text: str) -> str:
 
 
 def main() -> None:
-    """Measure what is wanted."""
+    """Measure the requested families."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument(
         "--ask",

@@ -12,7 +12,9 @@ from __future__ import annotations
 
 from pqassay_spec import __version__
 
-TYPE_CHECKING = False  # of typing, which takes longer to load than all else before Ctrl-C is taken care of
+TYPE_CHECKING = (
+    False  # of typing, which takes longer to load than everything else that runs before Ctrl-C is handled
+)
 
 if TYPE_CHECKING:
     from typing import Any
@@ -25,7 +27,7 @@ __all__ = ["Finding", "Report", "UsageError", "__version__", "check"]
 
 
 def __dir__() -> list[str]:
-    """The names for users, of which some are not imported yet."""
+    """The public names, including those that are not imported yet."""
     return __all__
 
 

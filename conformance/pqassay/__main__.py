@@ -1,6 +1,6 @@
-"""The entry points of the command ``pqassay``, as a script or as ``python -m pqassay``, and of its old names.
+"""The entry points of the command ``pqassay``: as a script, as ``python -m pqassay``, and under its old names.
 
-This module imports next to nothing before Ctrl-C is taken care of, and only then the command.
+This module imports almost nothing until Ctrl-C is handled. Then it imports the command.
 """
 
 from pqassay_spec.base.interrupts import end_at_once

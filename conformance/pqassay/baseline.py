@@ -1,4 +1,4 @@
-"""Known findings, which do not count: the public name of `pqassay.judge.baseline`."""
+"""The public name of `pqassay.judge.baseline`: known findings, which do not count."""
 
 from __future__ import annotations
 

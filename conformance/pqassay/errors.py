@@ -1,4 +1,4 @@
-"""Errors of the judge itself, as opposed to those of the files that it judges."""
+"""Errors in the use of the judge, as opposed to errors in the judged files."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from __future__ import annotations
 class UsageError(ValueError):
     """The caller asked for something that does not exist: no path, an unknown tier, a pattern without a rule.
 
-    The message may have several lines, one for each thing that is wrong.
+    The message may have several lines, one for each mistake.
     """

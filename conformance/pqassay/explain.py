@@ -1,4 +1,4 @@
-"""Explanation of a rule: its sentence, its origin, the cost of breaking it, and the golden files that show it."""
+"""The explanation of a rule: its sentence, its origin, the cost of breaking it, and golden files that show it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ WIDTH = 100
 LABEL = 12
 
 CASES_SHOWN = 6
-"""Golden files that an explanation of a rule for readers names."""
+"""The number of golden files listed in the explanation of a rule for readers."""
 
 DISPUTE = "docs/dispute.md of the repository says what to send, and what happens then"
 """The last line of an explanation."""
@@ -51,7 +51,7 @@ def explain(rule_id: str) -> Iterator[str]:
 
 
 def tested_by(rule_id: str) -> Iterator[str]:
-    """Yield the lines about the golden files that show whether a reader keeps a rule; none without goldens."""
+    """Yield the lines about golden files that test whether a reader keeps a rule; empty without golden files."""
     folder = golden_files()
     if folder is None:
         return
@@ -65,7 +65,7 @@ def tested_by(rule_id: str) -> Iterator[str]:
 
 
 def _observations(rule_id: str) -> Iterator[str]:
-    """What each engine did, and with which golden files."""
+    """Yield the observed behavior of each engine, with the golden files."""
     observation = observations().get(rule_id)
     if observation is None or not observation.engines:
         return
@@ -77,7 +77,7 @@ def _observations(rule_id: str) -> Iterator[str]:
 
 
 def places(rule: Rule, family: Family) -> Iterator[tuple[str, str]]:
-    """Paths to read on, from here: the chapter, the declaration of the field, and the check."""
+    """The places where to read more: the chapter, the declaration of the field, and the check."""
     chapter = _chapters() / family.chapter
     yield "chapter", f"{_near(chapter)}#{rule.id.lower()}"
     if (place := declaration(rule.field)) is not None:
@@ -87,7 +87,7 @@ def places(rule: Rule, family: Family) -> Iterator[tuple[str, str]]:
 
 
 def _line_of(function: Any, rule_id: str) -> str:
-    """File and line of a function or class, from its decorators on, or from the one that names a rule."""
+    """The file and line of a function or class: its first decorator, or the decorator that names the rule."""
     statement = inspect.unwrap(function)
     lines, first = inspect.getsourcelines(statement)
     text = "".join(lines)
@@ -97,20 +97,20 @@ def _line_of(function: Any, rule_id: str) -> str:
 
 
 def _chapters() -> Path:
-    """The folder of chapters: in the specification's package where it is installed, beside it in a checkout."""
+    """The folder of chapters: inside the installed specification package, or beside it in a checkout."""
     package = Path(pqassay_spec.__file__).parent
     installed = package / "chapters"
     return installed if installed.is_dir() else package.parent / "chapters"
 
 
 def _near(path: Path) -> Path:
-    """A path from the current folder, if it is below it."""
+    """A path relative to the current folder, if it is below that."""
     return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
 
 
 def _labelled(label: str, text: str, *, break_on_hyphens: bool = True) -> Iterator[str]:
     head = f"  {label:<{LABEL}}"
-    # An address stays in one piece, so that terminals make a link of it.
+    # Addresses are not split, so that terminals show them as links.
     yield from textwrap.wrap(
         text,
         WIDTH,
@@ -122,14 +122,14 @@ def _labelled(label: str, text: str, *, break_on_hyphens: bool = True) -> Iterat
 
 
 def golden_pair(rule_id: str) -> Iterator[str]:
-    """Yield the lines about a golden file that breaks a rule and the one that it was made from; none without goldens."""
+    """Yield the lines about a golden file that breaks a rule and its good original; empty without golden files."""
     folder = golden_files()
     if folder is None:
         return
-    # Few of many mention it, so that only these are parsed.
+    # Only a few manifests mention the rule, so only these are parsed.
     mentioning = [json.loads(text) for text in _mentioning(folder).get(rule_id, ())]
     breaking = [case for case in mentioning if rule_id in case["expect"]["check"]["rules"]]
-    # The one that breaks nothing else says most.
+    # A file that breaks no other rule explains most.
     case = min(breaking, key=lambda case: len(case["expect"]["check"]["rules"]), default=None)
     if case is None:
         yield from _golden_table(folder, rule_id)
@@ -144,7 +144,7 @@ def golden_pair(rule_id: str) -> Iterator[str]:
 
 
 def _golden_table(folder: Path, rule_id: str) -> Iterator[str]:
-    """Yield the lines about a golden table that breaks a rule and the one that it was made from."""
+    """Yield the lines about a golden table that breaks a rule and its good original."""
     breaking = [case for case in _tables(folder) if rule_id in case["rules"]]
     if not breaking:
         return
@@ -163,7 +163,7 @@ def _case_ids(folder: Path) -> list[str]:
 
 @cache
 def _mentioning(folder: Path) -> dict[str, list[str]]:
-    """The manifests in which each rule is named, by its id."""
+    """The manifests that mention each rule, by rule id."""
     texts: dict[str, list[str]] = {}
     for path in sorted(folder.rglob(MANIFEST)):
         text = path.read_text(encoding="utf-8")
@@ -173,7 +173,7 @@ def _mentioning(folder: Path) -> dict[str, list[str]]:
 
 
 _ID = re.compile(r"\b[A-Z][A-Z0-9]*-[0-9]+\b")
-"""The id of a rule in a text."""
+"""A pattern for the id of a rule in a text."""
 
 
 @cache
@@ -183,7 +183,7 @@ def _tables(folder: Path) -> list[dict[str, Any]]:
 
 
 def _broken_bytes(path: Path, rule_id: str, case: dict[str, Any]) -> Iterator[str]:
-    """The finding of a check on the file, and the bytes that it marks."""
+    """Yield the finding of a check on the file, and the bytes that it marks."""
     from pqassay.judge.checker import check  # noqa: PLC0415 - only this needs it
 
     report = check(path.read_bytes(), tier=case["expect"]["check"]["tier"])
@@ -195,7 +195,7 @@ def _broken_bytes(path: Path, rule_id: str, case: dict[str, Any]) -> Iterator[st
 
 
 def overview(prefix: str | None = None) -> Iterator[str]:
-    """Yield one line for every rule, or for those of one family."""
+    """Yield one line for every rule, or for the rules of one family."""
     for family in families():
         if prefix in (None, family.prefix):
             yield f"{family.prefix}  {family.label}"
@@ -212,5 +212,5 @@ def prefixes() -> list[str]:
 
 
 def nearest(rule_id: str) -> list[str]:
-    """Ids that look like a mistyped one."""
+    """Rule ids that are similar to a mistyped id."""
     return difflib.get_close_matches(rule_id.upper(), [*rules(), *prefixes()], n=3, cutoff=0.6)

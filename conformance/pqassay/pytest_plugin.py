@@ -1,7 +1,6 @@
-"""The plugin of pytest: a fixture for the tests of a writer.
+"""The pytest plugin: a fixture for the tests of a writer.
 
-``pqassay_check(path)`` fails a test with the text of the findings.  Everything is loaded where it is used: a test run that does not need
-it pays nothing.
+``pqassay_check(path)`` fails a test with the text of the findings. Everything is loaded on use, so other test runs lose no time.
 """
 
 from __future__ import annotations
@@ -31,17 +30,17 @@ class CheckFixture:
         complete: bool = True,
         **options: Any,
     ) -> Report:
-        """Check files, and fail the test if one is not conformant or could not be checked everywhere.
+        """Check files, and fail the test if a file is not conformant or could not be judged.
 
         Args:
             path: A file or folder, several of them, or the bytes of a file.
-            tier: How deep to look.
-            level: From which verdict on a finding counts: ``must`` or ``should``.
-            complete: Whether what the file, a key or a tool kept from being checked counts as well.
-            options: What else `pqassay.check` takes.
+            tier: The tier of the check.
+            level: The lowest verdict that counts: ``must`` or ``should``.
+            complete: Whether parts that could not be checked, because of the file, a key or a tool, also fail the test.
+            options: Other options of `pqassay.check`.
 
         Returns:
-            The report, for further assertions. If ``rules`` pins the check to a release, a warning counts what does not fail for that reason.
+            The report, for further assertions. If ``rules`` pins the check to a release, a warning counts the findings that therefore do not fail.
         """
         __tracebackhide__ = True
         import pqassay
@@ -56,7 +55,7 @@ class CheckFixture:
                 files, tier=cast("Any", tier), level=cast("Any", level), complete=complete, **options
             )
         except pqassay.UsageError as error:
-            # What pytest shows is the message alone, not how it came about.
+            # pytest shows only the message, without its traceback.
             raise pytest.fail.Exception(str(error), pytrace=False) from None
         if report.exit_code:
             from pqassay.report.renderers.text import render

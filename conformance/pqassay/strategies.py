@@ -43,20 +43,20 @@ from pqassay_spec.grammar.thrift_wire import LONG_LIST, WireType, varint
 AnyRecord = TypeVar("AnyRecord", bound=Record)
 
 FEW = 3
-"""Most structs in a list, most unknown fields in a struct, most optional fields that are set at once."""
+"""The largest number of structs in a list, of unknown fields in a struct, and of optional fields set at once."""
 
 MANY = LONG_LIST + 2
-"""Most scalars in a list: enough for the long form of the list header."""
+"""The largest number of scalars in a list: enough for the long form of the list header."""
 
 DEEPEST = 3
-"""Deepest nesting inside an unknown field."""
+"""The deepest nesting inside an unknown field."""
 
 
 def records(record_class: type[AnyRecord], *, unknown: bool = True) -> st.SearchStrategy[AnyRecord]:
     """Generate instances of a declared struct.
 
-    All required fields are set, and a random choice of the optional ones; of a union, one member.  A record equals what decoding its
-    encoded bytes gives: its unknown fields are in the order of their ids, and no double is NaN.
+    All required fields are set, and a random choice of the optional fields; a union has one member. Encoding and decoding a record returns
+    an equal record: its unknown fields are sorted by id, and no double is NaN.
 
     Args:
         record_class: The declared struct, a subclass of `pqassay_spec.grammar.thrift.Record`.
@@ -97,7 +97,7 @@ def unknown_fields(draw: st.DrawFn, record_class: type[Record]) -> UnknownField:
 
 
 def encoded_values(wire: WireType, depth: int = DEEPEST) -> st.SearchStrategy[bytes]:
-    """Generate the bytes of any value of a wire type, as they are after a field header."""
+    """Generate the encoded bytes of any value of a wire type, without a field header."""
     widths = {WireType.BYTE: 1, WireType.DOUBLE: 8, WireType.UUID: 16}
     if wire in (WireType.TRUE, WireType.FALSE):
         return st.just(b"")
@@ -116,7 +116,7 @@ def _records(record_class: type[Record], unknown: bool) -> st.SearchStrategy[Rec
     spare = [field for field in record_class.fields if not field.required]
     members = {field.name: values(field.type, unknown=unknown) for field in record_class.fields}
     strays = st.lists(unknown_fields(record_class), max_size=FEW) if unknown else st.just([])
-    # Most structs of a real file carry nothing unknown, and shrinking should end there.
+    # Most structs of a real file have no unknown fields, and shrinking should end there.
     strays = st.one_of(st.just([]), st.just([]), st.just([]), strays)
 
     def build(draw: st.DrawFn) -> Record:
@@ -133,7 +133,7 @@ def _records(record_class: type[Record], unknown: bool) -> st.SearchStrategy[Rec
 
 @st.composite
 def _encoded_containers(draw: st.DrawFn, wire: WireType, depth: int) -> bytes:
-    """Generate lists, sets, maps and structs of anything, nested up to ``depth`` levels."""
+    """Generate lists, sets, maps and structs with any content, nested up to ``depth`` levels."""
     scalars = [WireType.TRUE, WireType.BYTE, WireType.I32, WireType.DOUBLE, WireType.BINARY]
     inner = st.sampled_from(
         scalars if depth == 0 else [*scalars, WireType.LIST, WireType.MAP, WireType.STRUCT]
@@ -154,7 +154,7 @@ def _encoded_containers(draw: st.DrawFn, wire: WireType, depth: int) -> bytes:
 
 
 def _element(kind: WireType, depth: int) -> st.SearchStrategy[bytes]:
-    """Inside a container, a bool takes a byte."""
+    """Generate an encoded element of a container, where a bool takes a byte."""
     return st.sampled_from([b"\x01", b"\x02"]) if kind == WireType.TRUE else encoded_values(kind, depth - 1)
 
 
@@ -163,6 +163,6 @@ def _signed(bits: int) -> st.SearchStrategy[int]:
 
 
 def _text() -> st.SearchStrategy[str]:
-    """Text as it is decoded: bytes that are not UTF-8 become lone surrogates."""
+    """Generate text as decoded: bytes that are not UTF-8 become lone surrogates."""
     foreign = st.binary(max_size=FEW).map(lambda raw: raw.decode("utf-8", "surrogateescape"))
     return st.text(max_size=MANY) | foreign

@@ -1,6 +1,6 @@
 """The metrics of a check, for dashboards and alarms: as OpenMetrics text, and as JSON with the same names.
 
-Labels have few values, whatever a lake holds: rules, verdicts, effects, and the writers and owners with the most files; the others are
+Labels have few values for any lake: rules, verdicts, effects, and the writers and owners with the most files. Other writers and owners are
 counted together.
 """
 
@@ -18,14 +18,14 @@ from pqassay.report.model import Finding, Outcome, Report, counts
 SCHEMA_VERSION = 1
 
 MOST_GROUPS = 50
-"""Writers, and owners, that have a sample of their own."""
+"""The number of writers, and of owners, with their own sample."""
 
 OTHERS = "others"
 
 
 @dataclass(frozen=True)
 class Sample:
-    """A value, and what it is of."""
+    """A value with its labels."""
 
     labels: dict[str, str]
     value: int | float
@@ -33,7 +33,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Metric:
-    """A gauge. ``help`` says what it counts."""
+    """A gauge; ``help`` describes what it counts."""
 
     name: str
     help: str
@@ -42,7 +42,7 @@ class Metric:
 
 @dataclass(frozen=True)
 class Metrics:
-    """The metrics of one run of ``pqassay check``. ``at`` is when it began, in seconds since 1970."""
+    """The metrics of one run of ``pqassay check``; ``at`` is its start, in seconds since 1970."""
 
     schema_version: int
     kind: Literal["metrics"]
@@ -51,11 +51,11 @@ class Metrics:
     metrics: list[Metric]
 
     def to_json(self, indent: int | None = 2) -> str:
-        """As JSON text in ASCII."""
+        """The metrics as ASCII JSON."""
         return members_json(self, indent)
 
     def to_openmetrics(self) -> str:
-        r"""As OpenMetrics text, which Prometheus reads as well.
+        r"""The metrics as OpenMetrics text, which Prometheus also reads.
 
         >>> one = Metric("pqassay_files", "Files.", [Sample({"writer": 'a"b'}, 3)])
         >>> print(Metrics(1, "metrics", "0.8", 0.0, [one]).to_openmetrics())
@@ -78,8 +78,8 @@ def metrics_of(report: Report, at: float, owner: Callable[[Finding], str | None]
 
     Args:
         report: The report.
-        at: When the check began, in seconds since 1970.
-        owner: Whom a finding is for; ``None`` where that is not known.
+        at: The start of the check, in seconds since 1970.
+        owner: Returns the owner of a finding; ``None`` if unknown.
     """
     files = Counter[str](file.outcome for file in report.files)
     findings = Counter(
@@ -171,7 +171,7 @@ def writer_of(created_by: str | None) -> str:
 
 
 def _outcomes(files: Mapping[str, int]) -> list[str]:
-    """All outcomes, so that an alarm finds a zero rather than nothing."""
+    """All outcomes, including those of no file, so that alarms receive a zero instead of no value."""
     return list(dict.fromkeys([*get_args(Outcome), *files]))
 
 
@@ -180,7 +180,7 @@ def _one(name: str, about: str, value: float) -> Metric:
 
 
 def _by(label: str, found: Counter[str], all_: Iterable[str] = ()) -> list[Sample]:
-    """The samples of groups, the largest first, the smallest together; groups without a file count 0."""
+    """The samples of groups, the largest first; the smallest groups are combined, and groups without a file count 0."""
     ranked = sorted({*found, *all_}, key=lambda name: (-found[name], name))
     samples = [Sample({label: name}, found[name]) for name in ranked[:MOST_GROUPS]]
     if rest := ranked[MOST_GROUPS:]:

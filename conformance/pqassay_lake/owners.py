@@ -1,4 +1,4 @@
-"""The owners of files of tables: whom a finding about a file is for."""
+"""The owners of files of tables, who receive the findings about them."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ EXPIRED = "the snapshot that added it has expired"
 
 
 def owner_of(table: str, file: str) -> Owner:
-    """The owner: the writer that added a file to a table.
+    """The owner of a data file: the writer that added it to a table.
 
     Args:
         table: The folder or URI of a Delta or Iceberg table.
-        file: The file, relative to the table, or as a report names it.
+        file: The file, relative to the table, or by its name in a report.
 
     Returns:
-        The owner in the commit that added it; if there is none, `Owner.reason` says why.
+        The owner in the commit that added the file; if unknown, `Owner.reason` says why.
 
     Raises:
         UsageError: There is no such table.
@@ -44,7 +44,7 @@ def owner_of(table: str, file: str) -> Owner:
 
 
 def owners_in(table: TableAt, paths: Collection[str]) -> dict[str, FileOwners]:
-    """The owners of some data files of a table; where the table cannot be read, the reason says so.
+    """The owners of some data files of a table; if the table cannot be read, the reason says so.
 
     Args:
         table: The table.
@@ -65,8 +65,8 @@ class Owners:
     Within `pqassay.tables.kept.kept_states`, an Iceberg table is read once for all of them.
 
     Args:
-        targets: What was judged.
-        names: The files of the report that are asked for.
+        targets: The judged targets.
+        names: The files of the report whose owners are needed.
     """
 
     def __init__(self, targets: Iterable[Target], names: Collection[str]) -> None:
@@ -93,9 +93,9 @@ class Owners:
         return None if found is None else found.wrote
 
     def of_finding(self, finding: Finding) -> Owner | None:
-        """Whom a finding is for: the writer of the file, or of the entry in the table if that is wrong.
+        """The owner of a finding: the writer of the file, or of the table's entry if that is wrong.
 
-        ``None`` where no table is behind it.
+        ``None`` for a finding without a table.
         """
         file = finding.at[0].file
         if (table := self._tables.get(finding.path)) is not None:
@@ -107,11 +107,11 @@ class Owners:
 
 
 def owner_of_metadata(table: TableAt, file: str) -> Owner:
-    """The writer of a file of a table's metadata: whom a finding about the table itself is for.
+    """The writer of a metadata file of a table, who owns findings about the table itself.
 
     Args:
         table: The table.
-        file: The file, relative to the table, or as a report names it.
+        file: The file, relative to the table, or by its name in a report.
     """
     file = file.removeprefix(f"{table.name.rstrip('/')}/")
     try:

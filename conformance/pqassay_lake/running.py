@@ -1,4 +1,4 @@
-"""Carrying out a check of many files: with a findings table that is kept, and on a sample that grows."""
+"""The run of a check of many files: with a findings table, or on a growing sample."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ def carried_out(
     """Carry out a plan.
 
     Args:
-        plan: What is to be judged.
+        plan: The plan.
         work: The workers that judge.
-        started: When the run began, before the files were found; in nanoseconds since 1970.
-        table: The folder of a findings table that is written.
-        is_reused: Whether verdicts of unchanged files are taken from it.
-        wish: What is asked of a sample; ``None`` to judge all files.
+        started: The start of the run, before the search for files, in nanoseconds since 1970.
+        table: The folder of the findings table to write.
+        is_reused: Whether verdicts of unchanged files are reused from the table.
+        wish: The requirements of a sample; ``None`` to judge all files.
         progress: Called with each file.
 
     Raises:
-        UsageError: The table cannot be where it is wanted, cannot be read or written; the old one is there as it was, then.
+        UsageError: The table cannot be at this place, or cannot be read or written; the old table stays unchanged.
     """
     keeper = None if table is None else Keeper(plan, table, work, started=started, is_reused=is_reused)
 

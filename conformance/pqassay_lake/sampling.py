@@ -1,11 +1,10 @@
-"""A sample of the files of a check, chosen so that a bound can be given for those that were not judged.
+"""Samples of files, chosen so that their findings give a bound for all files.
 
-Files are divided into strata by what is known before any is opened: the table, and the partition or folder.
-Nothing that changes when files are copied or checked out, such as their times, has a part in it. All files
-have one order, which follows from their names and a seed; a sample is the beginning of it. The order takes
-files from all strata in proportion, at random within a stratum. So a larger sample contains the smaller one,
-and an interrupted sample can continue. The writer of a file is in its footer: the sample grows until the
-bound is reached for each writer that is frequent.
+Files are divided into strata by what is known before any is opened: the table, and the partition or folder. Properties that change when
+files are copied, such as their times, are not used. Names and a seed determine one order of all files, and a sample is the beginning of
+this order. The order takes files from all strata in proportion, at random within a stratum. So a larger sample contains the smaller one,
+and an interrupted sample can continue. The writer of a file is in its footer: the sample grows until the bound is reached for each frequent
+writer.
 """
 
 from __future__ import annotations
@@ -27,26 +26,26 @@ from pqassay.stores.targets import Target
 from pqassay_lake.metrics import writer_of
 
 REASON = "not checked: not in the sample"
-"""The reason that a report does not judge the other files."""
+"""The reason why other files are not judged."""
 
 FREQUENT = 0.05
-"""Share of a sample from which on a writer makes it larger, so that its own bound is reached."""
+"""The share of a sample from which a writer counts as frequent, so that the sample grows until its bound is reached."""
 
 ROUNDS = 16
-"""How often a sample grows, at most."""
+"""The largest number of times that a sample grows."""
 
 GROWTH = 2
-"""How many times as large it becomes at once, at most: in a small sample, a writer may seem frequent by chance."""
+"""The largest growth factor of a sample: in a small sample, a writer may seem frequent by chance."""
 
 BATCH = 1000
-"""Files after which what was judged is saved."""
+"""The number of files after which the results so far are saved."""
 
 PER_WRITER = 20
-"""Rules of a writer of which a bound of their own is told: the most frequent ones."""
+"""The number of rules of a writer that get their own bound: the most frequent ones."""
 
 
 class Stratum(NamedTuple):
-    """The common parts of files of a stratum."""
+    """The table and the partition that all files of a stratum share."""
 
     table: str
     partition: str
@@ -54,13 +53,13 @@ class Stratum(NamedTuple):
 
 @dataclass(frozen=True)
 class Wish:
-    """What is asked of a sample.
+    """The requirements of a sample.
 
     Attributes:
-        bound: The share of files that may be broken at most, if none is found; ``None`` if a number is asked for.
-        files: How many files are judged, if that is asked for.
-        seed: The seed of the choice.
-        risk: How often a bound may be wrong.
+        bound: The upper bound of the share of broken files, if the sample has none; ``None`` if ``files`` is given.
+        files: The number of files to judge; ``None`` if ``bound`` is given.
+        seed: The random seed.
+        risk: The probability that a bound is wrong.
     """
 
     bound: float | None = None
@@ -70,10 +69,10 @@ class Wish:
 
 
 def wish_of(text: str, seed: int, confidence: float) -> Wish:
-    """What ``--bound``, ``--seed`` and ``--confidence`` ask for.
+    """The requirements from ``--bound``, ``--seed`` and ``--confidence``.
 
     Raises:
-        UsageError: It is neither a number nor a percentage, or out of range.
+        UsageError: The text is neither a number nor a percentage, or is out of range.
 
     >>> wish_of("0.3%", 0, 95).bound, wish_of("500", 0, 95).files
     (0.003, 500)
@@ -124,19 +123,19 @@ def sample_order(strata: Sequence[object], names: Sequence[str], seed: int) -> l
         files.sort()
         start = hashlib.blake2b(repr(stratum).encode("utf-8", "surrogateescape"), digest_size=8, key=key)
         offset = int.from_bytes(start.digest(), "little") / 2**64
-        # Where a stratum has one file of thousand, chance decides whether the sample has it.
+        # If a stratum has one file of a thousand, chance decides whether the sample has it.
         order.extend(((rank + offset) / len(files), position) for rank, (_, position) in enumerate(files))
     order.sort()
     return [position for _, position in order]
 
 
 class Sampling:
-    """A sample while it grows.
+    """A growing sample.
 
     Args:
-        targets: All targets of a plan; tables are judged whatever the sample is.
-        wish: What is asked of it.
-        level: From which verdict on a finding counts.
+        targets: All targets of a plan; tables are always judged.
+        wish: The requirements.
+        level: The lowest verdict that counts.
     """
 
     def __init__(self, targets: Sequence[Target], wish: Wish, level: Threshold) -> None:
@@ -155,19 +154,19 @@ class Sampling:
 
     @property
     def chosen(self) -> list[int]:
-        """The files that are in the sample now, in the order in which they came into it."""
+        """The files of the current sample, in the order of their selection."""
         return self._order[: self.size]
 
     def grow(self, files: Iterable[FileReport]) -> bool:
-        """Take in more files where the bound of a frequent writer is not reached yet.
+        """Add files until the bounds of frequent writers are reached.
 
-        Whether a file is broken has no part in it, so that it makes no bound better than it is.
+        The growth does not depend on findings, so it does not bias the bounds.
 
         Args:
-            files: The verdicts on the sample so far.
+            files: The verdicts on the current sample.
 
         Returns:
-            Whether there are more now.
+            Whether the sample has grown.
         """
         bound = self._wish.bound
         self._rounds += 1
@@ -177,7 +176,7 @@ class Sampling:
         needed_files = needed(bound, risk=self._wish.risk)
         total = sum(found.values())
         if len(found) < 2:
-            return False  # the bound of all files is that of the one writer
+            return False  # the bound of all files is also that of the only writer
         short = [count for count in found.values() if FREQUENT * total <= count < needed_files]
         if not short:
             return False
@@ -187,10 +186,10 @@ class Sampling:
         return is_more
 
     def told(self, verdicts: Sequence[Judged]) -> Sampled:
-        """What the sample says.
+        """The conclusions from the sample.
 
         Args:
-            verdicts: Those on its files, without tables.
+            verdicts: The verdicts on its files, without tables.
         """
         wish = self._wish
         total = len(self._order)
@@ -200,7 +199,7 @@ class Sampling:
             by_writer[writer_of(report.created_by)].append((report, coverage))
         bounds = list(self._bounds(tested, None, total))
         if len(by_writer) > 1:
-            # How many files a writer has is known only if all were judged.
+            # The number of files of a writer is known only if all were judged.
             is_whole = len(tested) == total
             for writer, members in sorted(by_writer.items(), key=lambda item: (-len(item[1]), item[0])):
                 bounds.extend(self._bounds(members, writer, len(members) if is_whole else None))
@@ -210,13 +209,13 @@ class Sampling:
         self, members: Sequence[Judged], writer: str | None, files: int | None
     ) -> Iterator[SampleBound]:
         for rule, broken, tested in self._counts(members):
-            # Where a rule could not be tested, it is not known in how many files it could have been.
+            # Files on which a rule could not be tested are not counted for it.
             known = files if tested == len(members) else None
             at_most = upper_bound(broken, tested, known, risk=self._wish.risk)
             yield SampleBound(rule, tested, broken, at_most, writer)
 
     def _counts(self, members: Sequence[Judged]) -> Iterator[tuple[str, int, int]]:
-        """For any rule and for each that is broken: how many files break it, and on how many it was tested."""
+        """Yield each broken rule, and `ANY`, with the number of files that break it and on which it was tested."""
         counted = COUNTED[self._level]
         broken: Counter[str] = Counter()
         any_broken = 0
@@ -231,14 +230,14 @@ class Sampling:
 
 
 def _untested(members: Sequence[Judged], rules: set[str]) -> Iterator[str]:
-    """The rules that were not tested on a file, once for each file; a rule that does not apply cannot be broken."""
+    """Yield the rules that were not tested on a file, once per file; rules that do not apply count as tested."""
     for report, coverage in members:
         found = {one.rule for one in report.findings}
         yield from (rule for rule in rules if rule in coverage.not_checked and rule not in found)
 
 
 Judge = Callable[[Sequence[int]], Iterable[Judged]]
-"""Judges targets by their positions, in order."""
+"""A function that judges targets by position, in order."""
 
 
 def sampled(
@@ -249,11 +248,11 @@ def sampled(
     save: Callable[[Report, Sequence[int]], object] | None = None,
     progress: Progress | None = None,
 ) -> tuple[CheckPlan, Report]:
-    """Carry out a plan on a sample, which grows until its bounds are reached.
+    """Carry out a plan on a sample that grows until its bounds are reached.
 
     Args:
-        plan: All that could be judged. Tables are judged whatever the sample is.
-        wish: What is asked of the sample.
+        plan: The plan for all targets. Tables are always judged.
+        wish: The requirements of the sample.
         judge: Judges some of the targets.
         save: Called with the report so far and the positions of its files, after each batch.
         progress: Called with each file.

@@ -1,4 +1,4 @@
-"""Tables: what Delta and Iceberg say about their files, as a plug-in of the judge.
+"""A plug-in of the judge for tables: the claims of Delta and Iceberg tables about their files.
 
 Contents: reading of metadata (`metadata`), a table and the claims about its files under test (`under_test`),
 tests of these claims on values (`values`), rules about both (`checks`), the bytes of metadata (`dump`),

@@ -1,8 +1,7 @@
-"""Tables that are made of stored figures and put into pages, each between two comments, the first of which names it.
+"""Tables from stored figures, which are inserted into pages between two comments, the first of which has the table's name.
 
-All else on a page is written by people.  A template of ``templates`` writes tables in Markdown; its comments are those of the page.  What it
-shows is the file of figures that `tools/generate.py` or `pages.site_tables` names for it, or what ``figures()`` of the module of its name in this
-folder returns.
+People write the rest of a page. A template in ``templates`` writes tables in Markdown; its comments are those of the page. Its figures come
+from the file that `tools/generate.py` or `pages.site_tables` names, or from ``figures()`` of the module with its name in this folder.
 """
 
 from __future__ import annotations
@@ -24,12 +23,12 @@ TABLE = re.compile(r"(?P<begin><!-- table: (?P<name>[a-z ]+) -->\n)(?P<lines>.*?
 
 
 def with_tables(page: str, tables: Mapping[str, str]) -> str:
-    """The page with these tables in place of those of the same names."""
+    """The page with these tables in place of tables with the same names."""
     return TABLE.sub(lambda found: found["begin"] + tables.get(found["name"], found["lines"]), page)
 
 
 def figures_of(template: str, path: Path) -> Mapping[str, Any]:
-    """What a template shows: what the module of its name reads, or without one the JSON at a path; a list is called ``figures``."""
+    """The figures of a template: from the module with its name, or from JSON at a path; a list is named ``figures``."""
     if importlib.util.find_spec(f"page_tables.{template}"):
         read: Mapping[str, Any] = importlib.import_module(f"page_tables.{template}").figures()
         return read
@@ -38,12 +37,12 @@ def figures_of(template: str, path: Path) -> Mapping[str, Any]:
 
 
 def tables_in(template: str, figures: Mapping[str, Any]) -> dict[str, str]:
-    """The tables of a template by their names, without the comments around them."""
+    """The tables of a template by name, without the comments around them."""
     return {found["name"]: found["lines"] for found in TABLE.finditer(rendered(f"{template}.md", figures))}
 
 
 def rendered(template: str, figures: Mapping[str, Any]) -> str:
-    """A template, filled in."""
+    """A rendered template."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=False,
@@ -60,7 +59,7 @@ def rendered(template: str, figures: Mapping[str, Any]) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Seconds in the unit that people would use, with two digits.
+    """A duration in the usual unit, with two digits.
 
     >>> duration(0.0031), duration(75), duration(7300), duration(400_000)
     ('3.1 ms', '75 s', '2.0 h', '4.6 days')
@@ -91,7 +90,7 @@ def size(count: float) -> str:
 
 
 def two_digits(value: float) -> str:
-    """A number with the two digits that a plan can promise.
+    """A number rounded to two digits, the precision of a plan.
 
     >>> two_digits(0.4219), two_digits(9.96), two_digits(131.07), two_digits(20_400)
     ('0.42', '10', '130', '20,000')
@@ -105,7 +104,7 @@ def two_digits(value: float) -> str:
 
 
 def milliseconds(seconds: float) -> str:
-    """Two digits are what such a measurement holds.
+    """Milliseconds with two digits, the precision of such a measurement.
 
     >>> milliseconds(0.00123), milliseconds(0.0716), milliseconds(1.234)
     ('1.2', '72', '1,200')
@@ -114,7 +113,7 @@ def milliseconds(seconds: float) -> str:
 
 
 def megabytes(count: float) -> str:
-    """Bytes in millions.
+    """Bytes in megabytes.
 
     >>> megabytes(641_234), megabytes(30_390_000)
     ('0.64', '30')
@@ -123,17 +122,17 @@ def megabytes(count: float) -> str:
 
 
 def shown(value: Any, form: str) -> str:
-    """A value in a form of Python, such as ``,``."""
+    """A value in a Python format, such as ``,``."""
     return format(value, form)
 
 
 def row(cells: Iterable[Any]) -> str:
-    """A row of a table."""
+    """A row of a Markdown table."""
     return f"| {' | '.join(map(str, cells))} |"
 
 
 def heads(cells: Sequence[str], form: str = "---:") -> str:
-    """The head of a table, whose columns but the first are numbers, or have another form."""
+    """The header of a Markdown table, whose columns after the first are numbers, or have another alignment."""
     return f"{row(cells)}\n{row(['---', *[form] * (len(cells) - 1)])}"
 
 

@@ -1,4 +1,4 @@
-"""Every command: what it does, by its help page, and the guide about it."""
+"""The table of commands: the purpose of each from its help page, and its guide."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ GUIDES: Mapping[str, str] = {
     "spark check": "spark#check-a-lake",
     "spark pm": "spark#_pm-for-every-file",
 }
-"""The page of the guide about a command, or about all commands of a group."""
+"""The guide page about a command, or about all commands of a group."""
 
 
 def figures() -> dict[str, Any]:
-    """By each heading of the root help page the commands below it: the name, the address of the guide, and what the command does."""
+    """The commands by heading of the root help page: name, address of the guide, and purpose."""
     root: Any = typer.main.get_group(app)
     panels: dict[str, list[tuple[str, str, str]]] = {}
     for name, command in root.commands.items():

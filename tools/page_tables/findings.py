@@ -1,4 +1,4 @@
-"""The findings that the overview lists, from the sections of its two pages."""
+"""The table of findings, from the sections of two guide pages."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from finding_programs import READERS, WRITERS, findings
 
 
 def figures() -> dict[str, Any]:
-    """By the name of each table its findings, and how many libraries and engines they are about."""
+    """The findings of each table by its name, and the number of libraries and engines."""
     listed = {"findings of readers": findings(READERS), "findings of writers": findings(WRITERS)}
     libraries = {
         name: len({software.rpartition(" ")[0] for one in found for software in one.software})

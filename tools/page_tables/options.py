@@ -1,4 +1,4 @@
-"""The options of all commands, from their declarations."""
+"""The tables of options of all commands, from their declarations."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ IN_PYTHON: Mapping[Kind, str] = {
     "size": "int, in bytes",
     "release": "str",
 }
-"""What a keyword takes, by the kind of its option."""
+"""The values of a keyword, by the kind of its option."""
 
 CODE = re.compile(r"(?<![`\w-])(--[a-z-]+[a-z]|[a-z]+\.toml|\.json)(?![`\w])")
-"""What a help page shows as it is, and a page of the guide as code."""
+"""A pattern for text that is plain on a help page, but code in a guide."""
 
 
 def as_code(text: str) -> str:
-    """A help text for a page of the guide.
+    """A help text in the form of a guide page.
 
     >>> as_code("Default: by the name of --output, else text.")
     'Default: by the name of `--output`, else text.'
@@ -43,9 +43,9 @@ Row = tuple[str, ...]
 
 
 def figures() -> dict[str, Any]:
-    """The options of a check below each heading of its help page, those of every command beside them, and which commands have some of them.
+    """The options of a check by heading, the options of each command, and the commands that share some.
 
-    Besides, the keys of ``pqassay.toml`` and the keywords of `pqassay.check`.
+    Also the keys of ``pqassay.toml`` and the keywords of `pqassay.check`.
     """
     options = {
         name: [one for one in command.params if one.param_type_name == "option" and not one.hidden]
@@ -73,7 +73,7 @@ def _option(one: Declared) -> Row:
 
 
 def commands(group: Any, before: str = "") -> Iterator[tuple[str, Any]]:
-    """Every command that is not hidden, by its name."""
+    """Yield every visible command with its name."""
     for name, command in group.commands.items():
         if getattr(command, "commands", None) and not command.hidden:
             yield from commands(command, f"{before}{name} ")
@@ -82,7 +82,7 @@ def commands(group: Any, before: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def _is_shared(parameter: Any) -> bool:
-    """Whether a check has the option as well: it is listed below a heading."""
+    """Whether a check also has the option: it has a heading."""
     return parameter.rich_help_panel in get_args(Panel)
 
 

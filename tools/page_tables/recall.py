@@ -1,4 +1,4 @@
-"""Which false facts are found in files and in the metadata of tables, and what became of the sentences of documents."""
+"""The tables of recall: false facts that are found in files and table metadata, and the coverage of documents' sentences."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pqassay_spec.rules.documents import SHORT, documents
 
 
 def figures() -> dict[str, Any]:
-    """Answers by writer; and by document how many sentences have rules, and how many a reason why no rule tests them."""
+    """The answers by writer; and by document, the number of sentences with rules, and with a reason why no rule tests them."""
     store, reasons, rows = Store.read(), Counter[str](), list[tuple[str | int, ...]]()
     for name, stored in store.documents.items():
         without = [row.reason for row in stored.sentences if row.reason]

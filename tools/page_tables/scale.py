@@ -1,6 +1,6 @@
-"""What large lakes cost: the constants of the simulation, and what was counted of files by their shape.
+"""The costs of large lakes: the constants of the simulation, and the counts of files by shape.
 
-``benchmarks/spark_scale.py --write``, ``benchmarks/store_cost.py --write`` and ``benchmarks/million.py --write`` measure.
+``benchmarks/spark_scale.py --write``, ``benchmarks/store_cost.py --write`` and ``benchmarks/million.py --write`` store the measurements.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def run(
     listed: int | None = None,
     work: Work | None = None,
 ) -> Outcome:
-    """Simulate one run over a lake in the assumed store, with the assumed cores; what a file takes is as measured, or given."""
+    """Simulate one run over a lake in the assumed store, with the assumed cores; the work for a file is measured, or given."""
     assumed = constants.assumed
     cluster = constants.cluster(assumed["cores_per_run"], slots_per_core=slots or assumed["slots_per_core"])
     tasks = Tasks.of_lake(lake, files_per_task or files_of_a_task(step, lake, cluster.slots))
@@ -59,7 +59,7 @@ def run(
 
 
 def files_of_a_task(step: str, lake: Lake, slots: int) -> int:
-    """Into how large tasks the pipeline packs files."""
+    """The number of files that the pipeline packs into a task."""
     if step == "index":
         tasks = packing.task_count(lake.files, slots)
     else:
@@ -70,7 +70,7 @@ def files_of_a_task(step: str, lake: Lake, slots: int) -> int:
 
 
 def figures() -> dict[str, Any]:
-    """What was measured and assumed, and what of it is simulated where a table asks for it."""
+    """The measurements, the assumptions, and the simulations for tables."""
     constants = Constants.read()
     return {
         "constants": constants,
@@ -84,13 +84,13 @@ def figures() -> dict[str, Any]:
 
 
 def _shape(constants: Constants, size: int, tier: str, cost: Mapping[str, Any]) -> Outcome:
-    """A check of a million files of one shape."""
+    """The outcome of a check of a million files of one shape."""
     work = Work(seconds=cost["predicted_seconds"], reads=cost["requests"], read_bytes=cost["read"])
     return run(constants, f"check {tier}", Lake(1_000_000, size, 0.0), work=work)
 
 
 def _over(constants: Constants, name: str) -> Iterator[tuple[str, Outcome, int, int]]:
-    """Every step over one lake, in as many runs as it takes: its name, the outcome of a run, and how many runs, in all and at once."""
+    """Yield every step over one lake: its name, the outcome of a run, and the number of runs in total and at once."""
     lake, assumed = constants.lake(name), constants.assumed
     runs = max(1, lake.files // assumed["files_per_run"])
     one = replace(lake, files=lake.files // runs)

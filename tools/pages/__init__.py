@@ -8,12 +8,12 @@ which MkDocs calls them (`pages.hooks`).  There are two kinds:
   `pages.page.Page`, and with ``files(site)`` if there is something to download.  `pages.kinds` lists them.  Such pages do not go
   through MkDocs, which would take minutes for a thousand: they are put into the frame of the index page of their folder, see `pages.frame.frames`.
 
-Its rooms, each of which says what lives in it: `pages.pictures` and `pages.stepwise` (structures and algorithms, drawn), `pages.cases`, `pages.tables`, `pages.rules`
-and `pages.implementations` (lists, tables and pages of these), `pages.files` (what is downloaded, and the checker), `pages.frame` (what is around
-each page, and the search).  Beside them are what all of them use: `pages.page`, `pages.markup`, `pages.places`.
+Packages: `pages.pictures` and `pages.stepwise` (drawings of structures and algorithms), `pages.cases`, `pages.tables`, `pages.rules` and
+`pages.implementations` (lists, tables and pages of these), `pages.files` (downloads, and the checker), `pages.frame` (the frame of each
+page, and the search). Shared modules: `pages.page`, `pages.markup`, `pages.places`.
 
-Excluded: a fact about a format, a rule or an implementation.  Those are read from where they are declared.
+Excluded: facts about a format, a rule or an implementation, which are read from their declarations.
 
-A generator is plain Python with templates of Jinja and depends on MkDocs nowhere but in `pages.hooks` and `pages.frame`, so that
-the site can be built by another program.
+A generator is plain Python with Jinja templates. Only `pages.hooks` and `pages.frame` depend on MkDocs, so another program can build the
+site.
 """

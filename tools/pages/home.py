@@ -1,4 +1,4 @@
-"""What is generated on the home page: how many lies cost each implementation rows, the matrix in small, and how to install."""
+"""Generated parts of the home page: lies that cost each implementation rows, a small matrix, and installation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HERE = "index.html"
 
 
 class Misled(NamedTuple):
-    """How many well-formed lies an implementation was asked about, and how many of them made it return wrong rows."""
+    """The number of well-formed lies that an implementation was asked about, and of those that made it return wrong rows."""
 
     name: str
     version: str
@@ -25,7 +25,7 @@ class Misled(NamedTuple):
 
 
 def misled(site: Site) -> Sequence[Misled]:
-    """What lies did to each implementation that was asked about any, the gravest first."""
+    """The effect of lies on each implementation that was asked about any, the most severe first."""
     found: list[Misled] = []
     for kept in site.results.newest:
         verdicts = [
@@ -42,12 +42,12 @@ def misled(site: Site) -> Sequence[Misled]:
 
 
 def headline(site: Site) -> Iterator[str]:
-    """Yield the bars: of the lies that change no value in any page, how many make each implementation return wrong rows."""
+    """Yield the bars: how many lies that change no value make each implementation return wrong rows."""
     yield site.render("headline.html", HERE, misled=misled(site))
 
 
 def small_matrix(site: Site) -> Iterator[str]:
-    """Yield a table of signs: a row for each of the rules by which a lie misleads most implementations, linked to the case."""
+    """Yield a table of signs: a row for each rule by which a lie misleads most implementations, linked to the case."""
     rows: dict[str, tuple[int, str]] = {}
     for case_id, case in site.cases.items():
         rules = case["expect"]["check"]["rules"]
@@ -75,10 +75,10 @@ def small_matrix(site: Site) -> Iterator[str]:
 
 
 ROWS = 12
-"""Rows of the small matrix."""
+"""The number of rows of the small matrix."""
 
 MOST_TOLD = 140
-"""Characters of an answer that are shown to who points at its sign."""
+"""The number of characters of an answer in the tooltip of its sign."""
 
 
 def _lie(given: Sequence[Answer]) -> Answer | None:
@@ -86,7 +86,7 @@ def _lie(given: Sequence[Answer]) -> Answer | None:
 
 
 def install(site: Site) -> Iterator[str]:
-    """Yield the line that installs the kit: from the repository whose address is configured, or in a checkout."""
+    """Yield the command that installs the kit: from the configured repository, or in a checkout."""
     repository = site.repository
     yield "```console"
     yield (

@@ -1,4 +1,4 @@
-"""What MkDocs calls while it builds the site."""
+"""The hooks that MkDocs calls while it builds the site."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Leave out links for editing pages where the repository is not known, and look for no cycles of objects until the site is built.
+    """Remove edit links if the repository is unknown, and disable garbage collection until the site is built.
 
-    Nearly everything that is read, modules and half a million fields of golden files, is held until the end: to look again and again for
-    cycles among it takes long.
+    Nearly all objects, such as half a million fields of golden files, are kept until the end, so repeated garbage collection would waste
+    time.
     """
     gc.disable()
     if not config.repo_url:
@@ -45,9 +45,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, *, page: Page, **_: Any) -> str:
-    """Replace the placeholders of a page. Decisions are found by their index, and not by the search, whose index everybody loads.
+    """Replace the placeholders of a page. Decisions are excluded from the search to keep its index small.
 
-    The page of a module that this build does not show stays empty: to read the code and to write its signatures takes long.
+    The page of a module that this build does not show stays empty, since reading its code is slow.
     """
     here = page.file.src_uri
     if here.startswith("decisions/0"):
@@ -68,7 +68,7 @@ def on_page_markdown(markdown: str, *, page: Page, **_: Any) -> str:
 
 
 def on_page_content(html: str, *, page: Page, **_: Any) -> str:
-    """Put colours into what commands print, and numbers before the sections of chapters and rules behind them."""
+    """Color command output, number the sections of chapters, and add the rules after them."""
     if page.file.src_uri.startswith(chapters.FOLDER):
         chapters.number_contents(page.toc)
         html = chapters.with_rules(html, chapters.prefixes_of(Path(page.file.src_uri).stem))
@@ -77,12 +77,12 @@ def on_page_content(html: str, *, page: Page, **_: Any) -> str:
 
 
 _whole: dict[str, str] = {}
-"""The content of the page that is being indexed, by its path."""
+"""The full content of the page that is being indexed, by its path."""
 
 
 @event_priority(100)
 def _skimmed(context: TemplateContext, page: Page, **_: Any) -> TemplateContext:
-    """Show the search, which comes next, what it is to know of a page."""
+    """Give the search, which comes next, only the part of a page to index."""
     _whole[page.file.src_uri] = page.content or ""
     page.content = search_index.skimmed(page.content or "")
     return context
@@ -90,7 +90,7 @@ def _skimmed(context: TemplateContext, page: Page, **_: Any) -> TemplateContext:
 
 @event_priority(-100)
 def _framed(context: TemplateContext, page: Page, **_: Any) -> TemplateContext:
-    """Give the page back, and leave the headings of an index page out of the navigation where other pages take it as their frame."""
+    """Restore the page, and remove the headings of a frame page from the navigation."""
     page.content = _whole.pop(page.file.src_uri)
     if page.meta.get("frame"):
         page.toc.items = page.toc.items[:1]
@@ -103,7 +103,7 @@ on_page_context = CombinedEvent(_skimmed, _framed)  # type: ignore[arg-type]  # 
 
 
 def on_post_build(config: MkDocsConfig, **_: Any) -> None:
-    """Write the generated pages and what can be downloaded, and let the search find the pages."""
+    """Write the generated pages and downloads, and add the pages to the search."""
     folder = Path(config.site_dir)
     site = generated.shared_site()
     try:
@@ -117,7 +117,7 @@ def on_post_build(config: MkDocsConfig, **_: Any) -> None:
     except ValueError as error:
         raise PluginError(str(error)) from error
     finally:
-        gc.freeze()  # what is there is held to the end, and looked at once otherwise
+        gc.freeze()  # existing objects are kept to the end, and would otherwise be scanned once more
         gc.enable()
     search_index.write(folder, pages, byte_search.entries())
     for file in (file for kind in kinds.FILES for file in kind(site)):

@@ -18,7 +18,7 @@ PAGES: Sequence[Callable[[Site], Iterator[Page]]] = (
     table_pages.pages,
     museum_pages.pages,
 )
-"""The functions ``pages`` of the modules that make pages."""
+"""The ``pages`` functions of modules that make pages."""
 
 FILES: Sequence[Callable[[Site], Iterator[File]]] = (
     case_pages.files,
@@ -29,4 +29,4 @@ FILES: Sequence[Callable[[Site], Iterator[File]]] = (
     rule_list.files,
     status_page.files,
 )
-"""The functions ``files`` of the modules that have something to download."""
+"""The ``files`` functions of modules with downloads."""

@@ -1,14 +1,14 @@
-"""Markdown of generated parts of the site: tables, and links as they are seen from the page that is being written."""
+"""Markdown for generated parts of the site: tables, and links relative to the current page."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 Link = Callable[[str, str], str]
-"""``(page, anchor) -> link target`` as seen from the page that is being written."""
+"""A function ``(page, anchor) -> link target``, relative to the current page."""
 
 SAFE = " ….,:;-+/"
-"""Characters, beside letters and digits, that mean nothing to Markdown or HTML within a line."""
+"""Characters, beside letters and digits, without a special meaning in Markdown or HTML within a line."""
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
@@ -22,14 +22,14 @@ def row(cells: Sequence[str]) -> str:
 
 
 def _cell(text: str) -> str:
-    """Keep a text inside its cell. Between backticks a bar is safe, and a backslash would be shown."""
+    """A text escaped for a table cell. Between backticks, a bar is safe and a backslash would be visible."""
     parts = text.replace("\n", " ").split("`")
     parts[::2] = [part.replace("|", r"\|") for part in parts[::2]]
     return "`".join(parts) or "-"
 
 
 def anchored(text: str, anchor: str, target: str) -> str:
-    """Return a link that is an anchor itself."""
+    """A link that is also an anchor."""
     return f"[{text}]({target}){{ #{anchor} }}"
 
 
@@ -44,13 +44,13 @@ def case_link(case_id: str, link: Link) -> str:
 
 
 def generated_page(folder: str, stem: str, link: Link) -> str:
-    """The address of a generated page, which MkDocs does not know, so that it has to be a link in HTML."""
+    """The address of a generated page, which MkDocs does not know, so that the link must be HTML."""
     index, _, _ = link(f"{folder}/index.md", "").partition("#")
     return f"{index.removesuffix('index.md')}{stem}.html"
 
 
 def literal(text: str, most: int = 200) -> str:
-    """Return a text that stands for itself wherever inline HTML may, cut to a number of characters.
+    """A text escaped for inline HTML, truncated to a number of characters.
 
     >>> literal('["=", 7] | <*>')
     '&#91;&#34;&#61;&#34;, 7&#93; &#124; &#60;&#42;&#62;'

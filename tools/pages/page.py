@@ -1,4 +1,4 @@
-"""A generated page, and what all generators share."""
+"""Generated pages, and the data that all generators share."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ TEMPLATES = Path(__file__).resolve().parent / "templates"
 
 
 class Page(NamedTuple):
-    """A page that is in the frame of the index page of its folder.
+    """A page within the frame of the index page of its folder.
 
     Attributes:
-        path: Where it is in the site, such as ``rules/sta-041.html``; its folder has an index page.
+        path: Its path in the site, such as ``rules/sta-041.html``; its folder has an index page.
         title: Its title, as text.
-        summary: A sentence about it, as text: its description, and what a search shows.
-        body: What it shows, as HTML, with its heading; links are relative to its folder.
-        words: Further text that a search finds it by.
-        boost: How much sooner than other pages a search names it; 1 is like all.
+        summary: A sentence about it, as text, for its description and for search results.
+        body: Its content as HTML, with its heading; links are relative to its folder.
+        words: Additional text for the search.
+        boost: The factor of its rank in the search; 1 is normal.
     """
 
     path: str
@@ -49,11 +49,11 @@ class Page(NamedTuple):
 
 @dataclass(frozen=True)
 class File:
-    """Something to download.
+    """A download.
 
     Attributes:
-        path: Where it is in the site, such as ``data/rules.json``.
-        content: Its bytes, or the file that they are in.
+        path: Its path in the site, such as ``data/rules.json``.
+        content: Its bytes, or a file with them.
     """
 
     path: str
@@ -61,37 +61,37 @@ class File:
 
 
 class Site:
-    """What the generators of one build share: everything is read once.
+    """The data that the generators of one build share; everything is read once.
 
     Attributes:
-        address: Where the site is served, with a slash at its end; empty where it is not known.
-        repository: Where the repository is; empty where it is not known.
+        address: The public address of the site, with a slash at the end; empty if unknown.
+        repository: The address of the repository; empty if unknown.
     """
 
     def __init__(self, address: str = "", repository: str = "", pages: str = "") -> None:
-        """Begin a build; of the generated pages only those in a list between spaces get their content, or all if it is empty."""
+        """Begin a build. ``pages`` lists the generated pages that get their content, separated by spaces; if empty, all do."""
         self.address = address
         self.repository = repository
         self._pages = frozenset(pages.split())
 
     def shows(self, path: str) -> bool:
-        """Whether a generated page gets its content in this build, and not only its title and frame."""
+        """Whether a generated page gets its content in this build, instead of only its title and frame."""
         return not self._pages or path in self._pages
 
     @cached_property
     def cases(self) -> Mapping[str, dict[str, Any]]:
-        """The manifest of each golden case by its id, in the order of their ids."""
+        """The manifest of each golden case by id, sorted by id."""
         manifests = (json.loads(path.read_text(encoding="utf-8")) for path in GOLDEN_FILES.rglob(MANIFEST))
         return {case["id"]: case for case in sorted(manifests, key=lambda case: case["id"])}
 
     @cached_property
     def tables(self) -> Mapping[str, dict[str, Any]]:
-        """The manifest of each golden table by its id, in the order of their ids."""
+        """The manifest of each golden table by id, sorted by id."""
         return golden_tables.manifests()
 
     @cached_property
     def made_from(self) -> Mapping[str, Sequence[str]]:
-        """By the id of a golden case or table those that were made from it."""
+        """The descendants of each golden case or table, by id."""
         found: dict[str, list[str]] = {}
         for one in (*self.cases.values(), *self.tables.values()):
             found.setdefault(one.get("parent", ""), []).append(one["id"])
@@ -99,24 +99,24 @@ class Site:
 
     @cached_property
     def trials(self) -> Sequence[engine_answers.Trial]:
-        """What engines do with the false claims of golden tables."""
+        """The behavior of engines on false claims of golden tables."""
         return engine_answers.measured()
 
     @cached_property
     def results(self) -> Results:
-        """What implementations answered."""
+        """The results of implementations."""
         return todays()
 
     @cached_property
     def answers(self) -> Mapping[str, Mapping[str, Sequence[Answer]]]:
-        """What the newest version of each implementation made of each case, by the names of both; nothing of what was not asked."""
+        """The answers of the newest version of each implementation about each asked case, by the names of both."""
         return {kept.name: answers(kept) for kept in self.results.newest}
 
     def render(self, template: str, path: str, **data: Any) -> str:
-        """Fill in a template of ``templates`` for the page at ``path``, so that its links are relative to it.
+        """Render a template of ``templates`` for the page at ``path``, with links relative to it.
 
-        A template knows ``url(path)``, ``rule_link(id)`` and ``case(id)``, which are links, where pages and files of cases and
-        implementations are, and the filter ``inline`` for a text with code between backticks.
+        Templates can use the links ``url(path)``, ``rule_link(id)`` and ``case(id)``, the paths of pages and files of cases and
+        implementations, and the filter ``inline`` for a text with code between backticks.
         """
         return self._templates.get_template(template).render(_links(path), **data)
 
@@ -150,22 +150,22 @@ class Site:
 
 @cache
 def shared_site() -> Site:
-    """The one that a build shares, with the addresses and pages that the environment names, as `mkdocs.yml` takes them from there."""
+    """The shared site of a build, with addresses and pages from the same environment variables as `mkdocs.yml`."""
     return Site(*(os.environ.get(f"PQASSAY_{name}", "") for name in ("SITE_URL", "REPOSITORY", "SITE_PAGES")))
 
 
 def rule_page(rule_id: str) -> str:
-    """Where the page of a rule is in the site."""
+    """The path of a rule's page in the site."""
     return f"rules/{rule_id.lower()}.html"
 
 
 def case_page(case_id: str) -> str:
-    """Where the page of a golden case is in the site."""
+    """The path of a golden case's page in the site."""
     return f"cases/{case_id.replace('/', '-')}.html"
 
 
 def case_boost(case_id: str) -> float:
-    """How much sooner a search names the page of a golden case: of ids that have the same words, the shorter is more likely the one that was typed.
+    """The search rank factor of a golden case's page: among ids with the same words, shorter ones are more likely meant.
 
     >>> case_boost("sta/max-too-small"), case_boost("sta/deprecated-max-too-small"), case_boost("interop/polars-2.1.0/flat")
     (1.5, 1.4, 1.0)
@@ -175,17 +175,17 @@ def case_boost(case_id: str) -> float:
 
 
 def case_file(case_id: str, name: str) -> str:
-    """Where a file of a golden case is in the site."""
+    """The path of a golden case's file in the site."""
     return f"cases/files/{case_id}/{name}"
 
 
 def implementation_page(name: str) -> str:
-    """Where the page of an implementation is in the site."""
+    """The path of an implementation's page in the site."""
     return f"implementations/{name}.html"
 
 
 def relative(target: str, here: str) -> str:
-    """The address of a page or file, with or without an anchor, as seen from the page at ``here``."""
+    """The address of a page or file, with or without an anchor, relative to the page at ``here``."""
     path, mark, anchor = target.partition("#")
     if path == here and mark:
         return f"#{anchor}"
@@ -212,7 +212,7 @@ def _links(here: str) -> Mapping[str, Callable[..., Any]]:
 
 
 def inline(text: str) -> Markup:
-    """A text as HTML, with what is between backticks as code, and links of Markdown and addresses as links.
+    """A text as HTML: text between backticks as code, and Markdown links and addresses as links.
 
     >>> inline("at most `a < b`, see [this](x.html)")
     Markup('at most <code>a &lt; b</code>, see <a href="x.html">this</a>')

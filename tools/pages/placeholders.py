@@ -1,42 +1,42 @@
-"""Comments in Markdown that are replaced by generated lines.
+"""Placeholders: comments in Markdown that are replaced by generated lines.
 
 A page asks for a table with an HTML comment on a line of its own, so that the Markdown reads well unrendered:
 
-    <!-- rules: IDX1 -->                the rules of one family for files, each a box and an anchor (``#idx1-016``)
-    <!-- reader rules: PIX -->         the rules of one family for readers, with the golden files that test each
-    <!-- relied on: PIX-050,PIX-051 -->     these rules, with what breaking each of them could do
-    <!-- revision: IDX1 -->             the status of a chapter: the documents that its rules come from at their revisions, errata, how to cite it
-    <!-- releases: parquet-format -->  the releases of a format, and what shows them
-    <!-- all rules -->                  the rules of all families in one table
-    <!-- fields: idx1.blob.BLOB -->     the fields of a construct or Thrift struct of ``pqassay_spec``
-    <!-- layout: idx1.blob.BLOB -->     the bytes of a construct as a picture, whose boxes lead to the table of fields, see `layouts`
-    <!-- stepper: pm-chain -->         the states of an algorithm one after another, drawn from golden files, see `steppers`
-    <!-- enum: grammar.thrift_wire.WireType --> the names of an enum, or of the bits of flags
-    <!-- companion fields -->           the members of IDX1's companion record
-    <!-- members: pm.from_parquet.questdb_key.COLUMN_FIELDS --> the members of a JSON object
-    <!-- all footer structs -->         every Thrift struct and enum that FileMetaData reaches
-    <!-- all cases -->            all golden files with a filter; only on their index page
-    <!-- recall -->              the false facts that were tried, with a filter; only on the page of recall
-    <!-- museum: exhibits -->        the exhibits of the museum, with a filter, and ``absent``: what no file shows
-    <!-- results: overview -->      what implementations answer about the golden files, see `results_tables`
-    <!-- matrix: implementations/index.html -->  the gravest answer of each implementation for each family, for the page that it is on
-    <!-- table matrix: implementations/index.html -->  what engines do with false claims of tables, for the page that it is on
-    <!-- table headline -->        the same in a sentence; only on the home page
-    <!-- headline -->              how many lies cost each implementation rows; only on the home page
-    <!-- small matrix -->          who is misled by the worst of them; only on the home page
-    <!-- install -->               the line that installs the kit
-    <!-- downloads -->             what can be downloaded; only on the page of data
-    <!-- repository file: CHANGELOG.md --> a file of the repository's root, with its links as they lead from here
-    <!-- checker -->               the checker in the browser; only on its page
-    <!-- status -->                the status of implementations by feature
-    <!-- errata: page-index -->        mistakes in a document of ``docs/data/errata.toml``, each with what shows it
-    <!-- errata: pm -->                the table of the chapter on ``_pm``, with its links as seen from another page
-    <!-- upstream -->              the pages of ``docs/upstream``, each a defect written as an issue, with its state
-    <!-- findings table -->             the columns of the table that `--reuse` writes
-    <!-- history -->                    the columns of what `pqassay check --history` appends to
-    <!-- site table: kept-sorted -->    a table that a module of `page_tables` makes, see `site_tables`
+<!-- rules: IDX1 -->                the rules of one family for files, each a box and an anchor (``#idx1-016``)
+<!-- reader rules: PIX -->         the rules of one family for readers, with the golden files that test each
+<!-- relied on: PIX-050,PIX-051 -->     these rules, with what breaking each of them could do
+<!-- revision: IDX1 -->             the status of a chapter: the documents that its rules come from at their revisions, errata, how to cite it
+<!-- releases: parquet-format -->  the releases of a format, and what shows them
+<!-- all rules -->                  the rules of all families in one table
+<!-- fields: idx1.blob.BLOB -->     the fields of a construct or Thrift struct of ``pqassay_spec``
+<!-- layout: idx1.blob.BLOB -->     the bytes of a construct as a picture, whose boxes lead to the table of fields, see `layouts`
+<!-- stepper: pm-chain -->         the states of an algorithm one after another, drawn from golden files, see `steppers`
+<!-- enum: grammar.thrift_wire.WireType --> the names of an enum, or of the bits of flags
+<!-- companion fields -->           the members of IDX1's companion record
+<!-- members: pm.from_parquet.questdb_key.COLUMN_FIELDS --> the members of a JSON object
+<!-- all footer structs -->         every Thrift struct and enum that FileMetaData reaches
+<!-- all cases -->            all golden files with a filter; only on their index page
+<!-- recall -->              the false facts that were tried, with a filter; only on the page of recall
+<!-- museum: exhibits -->        the exhibits of the museum, with a filter, and ``absent``: what no file shows
+<!-- results: overview -->      what implementations answer about the golden files, see `results_tables`
+<!-- matrix: implementations/index.html -->  the gravest answer of each implementation for each family, for the page that it is on
+<!-- table matrix: implementations/index.html -->  what engines do with false claims of tables, for the page that it is on
+<!-- table headline -->        the same in a sentence; only on the home page
+<!-- headline -->              how many lies cost each implementation rows; only on the home page
+<!-- small matrix -->          who is misled by the worst of them; only on the home page
+<!-- install -->               the line that installs the kit
+<!-- downloads -->             what can be downloaded; only on the page of data
+<!-- repository file: CHANGELOG.md --> a file of the repository's root, with its links as they lead from here
+<!-- checker -->               the checker in the browser; only on its page
+<!-- status -->                the status of implementations by feature
+<!-- errata: page-index -->        mistakes in a document of ``docs/data/errata.toml``, each with what shows it
+<!-- errata: pm -->                the table of the chapter on ``_pm``, with its links as seen from another page
+<!-- upstream -->              the pages of ``docs/upstream``, each a defect written as an issue, with its state
+<!-- findings table -->             the columns of the table that `--reuse` writes
+<!-- history -->                    the columns of what `pqassay check --history` appends to
+<!-- site table: kept-sorted -->    a table that a module of `page_tables` makes, see `site_tables`
 
-A comment that looks like one of these and names nothing fails the build.
+A comment of such a form with an unknown name fails the build.
 
 A link to the folder of a golden case, such as ``[this file](../../golden_files/blm/zeroed)``, leads to its page.
 """
@@ -60,7 +60,7 @@ from pages.stepwise import steppers
 from pages.tables import table_matrix
 
 Part = Callable[[str, Link], Iterator[str]]
-"""``(name, link) -> lines of Markdown``; the name is empty where the comment has none."""
+"""A function ``(name, link) -> lines of Markdown``; the name is empty if the comment has none."""
 
 
 PARTS: Mapping[str, Part] = {
@@ -97,7 +97,7 @@ PARTS: Mapping[str, Part] = {
     "history": lambda _, __: findings_columns.history_columns(),
     "site table": site_tables.lines,
 }
-"""What makes the lines of each comment, by the word that it begins with."""
+"""The functions that make the lines of each comment, by its first word."""
 
 PLACEHOLDER = re.compile(
     rf"^<!-- (?P<what>{'|'.join(map(re.escape, PARTS))})(?:: (?P<name>\S+))? -->$", re.MULTILINE
@@ -105,18 +105,18 @@ PLACEHOLDER = re.compile(
 
 
 CASE_LINK = re.compile(r"\[(?P<text>[^\]]+)\]\((?:\.\./)+golden_files/(?P<case>[\w./-]+)\)")
-"""A link to the folder of a golden case, as somebody who reads the Markdown in the repository can follow it."""
+"""A pattern for a link to the folder of a golden case, which also works in the Markdown of the repository."""
 
 
 class PlaceholderError(Exception):
-    """A comment that names nothing."""
+    """A placeholder with an unknown name."""
 
 
 def replaced(markdown: str, link: Link) -> str:
     """Replace the placeholders of a page.
 
     Raises:
-        PlaceholderError: One of them names nothing.
+        PlaceholderError: A placeholder has an unknown name.
     """
 
     def replacement(found: re.Match[str]) -> str:

@@ -1,4 +1,4 @@
-"""Folders that the site is made of."""
+"""Source folders of the site."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ GOLDEN_FILES = ROOT / "golden_files"
 CHAPTERS = ROOT / "spec" / "chapters"
 
 UPSTREAM = ROOT / "docs" / "upstream"
-"""Defects of writers, each written as an issue."""
+"""Defects of writers, each in the form of an issue."""
 
 ERRATA = ROOT / "docs" / "data" / "errata.toml"
 """Mistakes in documents."""

@@ -1,4 +1,4 @@
-"""Pages that are files of the repository's root, such as the changelog, with their links as they lead from here."""
+"""Pages from files in the repository's root, such as the changelog, with adapted links."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ def lines(name: str, link: Link, site: Site) -> Iterator[str]:
     """Yield the text of a file of the repository's root without its title.
 
     Raises:
-        OSError: There is no such file.
+        OSError: The file does not exist.
     """
     text = (ROOT / name).read_text(encoding="utf-8").partition("\n")[2]
     yield LINK.sub(lambda found: _linked(found[1], found[2], link, site), text)
 
 
 def _linked(words: str, target: str, link: Link, site: Site) -> str:
-    """A link to a page of the site, to the repository if somebody said where it is, or the words alone."""
+    """A link to a page of the site, or to the repository if its address is known, or only the words."""
     path, _, anchor = target.partition("#")
     path = posixpath.normpath(path)
     if path.startswith(CHAPTERS):

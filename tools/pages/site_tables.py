@@ -1,6 +1,6 @@
-"""Tables that only the site shows: measured figures, options of commands, answers about files from the future.
+"""Tables that only the site shows: measured figures, options of commands, answers about future files.
 
-A page asks for one with ``<!-- site table: NAME -->``.  The templates of `page_tables` make their lines.
+A page includes one with ``<!-- site table: NAME -->``. The templates of `page_tables` make the lines.
 """
 
 from __future__ import annotations
@@ -31,24 +31,24 @@ SOURCES: Mapping[str, str] = {
     "weighing": "docs/data/weighing.json",
     "which_index": "benchmarks/which_index_figures.json",
 }
-"""Templates of `page_tables`, and the figures of each; empty where a module reads its own."""
+"""Templates of `page_tables`, with the figures of each; empty if a module reads its own."""
 
 
 def lines(name: str, _: Link) -> Iterator[str]:
     """The lines of a table.
 
     Args:
-        name: Its name, with hyphens in place of blanks.
+        name: Its name, with hyphens instead of spaces.
 
     Raises:
-        KeyError: No template makes it.
+        KeyError: No template makes the table.
     """
     yield from _tables()[name.replace("-", " ")].splitlines()
 
 
 @cache
 def _tables() -> Mapping[str, str]:
-    if str(TOOLS) not in sys.path:  # MkDocs has it there only while it loads the hooks
+    if str(TOOLS) not in sys.path:  # MkDocs makes it available only while it loads the hooks
         sys.path.append(str(TOOLS))
     made = (tables_in(template, figures_of(template, ROOT / path)) for template, path in SOURCES.items())
     return {name: text for each in made for name, text in each.items()}

@@ -1,4 +1,4 @@
-"""The judge as a page in a browser uses it: files in, JSON out.
+"""The judge in a browser: files in, JSON out.
 
 Contents: a session with the dropped files (`session`), the bench, which changes one field of a file and
 judges it again (`bench`), and the tree of its fields (`tree`).  The page ``check/`` of the site runs it in a

@@ -1,4 +1,4 @@
-"""The bench: one field of a file is changed, as golden files are made, and the file judged again."""
+"""The bench: changes one field of a file, as for golden files, and judges the file again."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from pqassay_spec.mutation.mutations import FormName, Inapplicable, Mutation, fo
 from pqassay_spec.mutation.possible import mutations_of
 
 WHOLE = "file"
-"""What the page calls the path of mutations that change the whole file, which is empty."""
+"""The page's name for the empty path, which mutations of the whole file have."""
 
 
 class Bench:
     """A file on the bench.
 
     Args:
-        data: Its bytes; ``None`` if they are too many.
-        name: Its name, which tells its form.
+        data: Its bytes; ``None`` if the file is too large.
+        name: Its name, which determines its format.
 
     Attributes:
-        data: Its bytes; none if they are too many.
-        is_too_great: Whether they are.
-        last: The bytes that the last change made; its own before the first.
-        trouble: Why nothing can be changed; empty if something can.
+        data: Its bytes; ``None`` if the file is too large.
+        is_too_great: Whether the file is too large.
+        last: The bytes that the last change made; the original bytes before the first change.
+        trouble: Why nothing can be changed; empty if fields can be changed.
     """
 
     def __init__(self, data: bytes | None, name: str) -> None:
@@ -57,7 +57,7 @@ class Bench:
 
     @cached_property
     def leaves(self) -> Sequence[dict[str, Any]]:
-        """The leaves of the file in the order of their bytes, as the page shows them; of one that is too great, none."""
+        """The leaves of the file in the order of their bytes, as the page shows them; empty if the file is too large."""
         leaves_there: list[Leaf] = []
         if not self.is_too_great:
             dump(BytesSource(self.data, self._name), leaves_there.extend, self._kind)
@@ -74,7 +74,7 @@ class Bench:
 
     @cached_property
     def tree(self) -> PathTree:
-        """Everything that can be changed and everything that has bytes, in the order of the grammar; nothing if nothing can be changed."""
+        """All fields that can be changed or have bytes, in the order of the grammar; empty if nothing can be changed."""
         return PathTree([WHOLE, *self._offers, *self._places] if self._offers else [])
 
     @cached_property
@@ -82,7 +82,7 @@ class Bench:
         return {leaf["path"]: leaf for leaf in self.leaves}
 
     def told(self, node: Node) -> dict[str, Any]:
-        """A node of the tree as the page shows it, with its bytes if it has some, and whether it can be changed."""
+        """A node of the tree as the page shows it: its bytes, if any, and whether it can be changed."""
         return {
             **self._places.get(node.path, {}),
             **node._asdict(),
@@ -90,15 +90,15 @@ class Bench:
         }
 
     def offers(self, path: str) -> list[dict[str, Any]]:
-        """The changes suggested for a field, each once, as golden cases hold mutations."""
+        """The suggested changes of a field without duplicates, as mutations of golden cases."""
         records = [mutation.to_json() for mutation in self._offers.get(path, ())]
         return list({json.dumps(record): record for record in records}.values())
 
     def changed(self, record: str) -> tuple[bytes | None, str]:
-        """The bytes after a change, or ``None`` and why there are none.
+        """The bytes after a change, or ``None`` and why the change is impossible.
 
         Args:
-            record: The mutation as JSON, as golden cases hold it.
+            record: The mutation as JSON, in the form of golden cases.
         """
         if self.is_too_great:
             return None, self.trouble
@@ -112,7 +112,7 @@ class Bench:
         return self.last, ""
 
     def difference(self) -> tuple[Difference | None, str]:
-        """The difference that the last change made, by fields; or ``None`` and the reason why it is unknown."""
+        """The difference made by the last change, field by field; or ``None`` and the reason why it is unknown."""
         files = BytesSource(self.data, "before"), BytesSource(self.last, "after")
         try:
             return difference(*files, (self._kind, self._kind)), ""

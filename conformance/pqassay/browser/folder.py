@@ -1,6 +1,6 @@
-"""A folder that was dropped on the page: a Delta or Iceberg table, or Parquet files; it is judged as the command judges it.
+"""A folder dropped on the page: a Delta or Iceberg table, or Parquet files. It is judged as on the command line.
 
-The files are laid into the file system of the runtime, which reads them by slices where they are.
+The files appear in the file system of the runtime, which reads slices of them in place.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from pqassay.report.view import view
 from pqassay_spec.rules.catalogue import Tier
 
 MOST_FINDINGS = 200
-"""Findings that are shown at once; the report has all."""
+"""The number of findings shown at once; the report has all of them."""
 
 
 class Folder:
     """A folder to judge.
 
     Args:
-        root: The folder that it is in.
-        name: Its name, which reports give.
+        root: The parent folder.
+        name: Its name in reports.
 
     Attributes:
-        files: The names of files that can be changed in the page: none.
+        files: The names of files that can be changed in the page; always empty.
     """
 
     files: Sequence[str] = ()
@@ -40,10 +40,10 @@ class Folder:
         self._report: Report | None = None
 
     def judged(self, tier: Tier = DEEPEST) -> str:
-        """Judge it; the verdict and the findings about all files as JSON.
+        """Judge the folder; return the verdict and the findings about all files as JSON.
 
         Raises:
-            UsageError: There is nothing in it to judge.
+            UsageError: The folder has nothing to judge.
         """
         with contextlib.chdir(self._root):
             size = sum(path.stat().st_size for path in Path(self.name).rglob("*") if path.is_file())
@@ -62,7 +62,7 @@ class Folder:
             for item, finding in zip(group.items, files[group.name].findings, strict=True):
                 where = group.name.removeprefix(f"{self.name}/")
                 part = " ".join(part for part in (where, item.part) if part)
-                # The bytes are shown for a single file only.
+                # Bytes are shown only for a single file.
                 findings.append({**item_told(item, finding), "part": part, "offset": -1})
         coverages = report.coverages.values()
         deeper = {

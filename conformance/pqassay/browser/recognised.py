@@ -8,11 +8,11 @@ from pqassay_spec.parquet.other_files import recognised
 
 
 def not_judged(name: str, head: bytes) -> str | None:
-    r"""Why a file is not judged alone, and what to do instead; ``None`` of one that is.
+    r"""Why a file is not judged alone, and what to do instead; ``None`` if it is judged.
 
     Args:
         name: Its name.
-        head: Its first bytes, as many as are looked at.
+        head: Its first bytes; only these are examined.
 
     >>> not_judged("a.zip", b"PK\x03\x04")
     'a.zip is a zip archive: unpack it, and check what is in it'

@@ -32,33 +32,33 @@ from pqassay_spec.pm import grammar as pm
 from pqassay_spec.rules.catalogue import Tier
 
 MOST_BYTES = 2 << 20
-"""Bytes of a file up to which its fields are shown and can be changed: everything is in memory several times then."""
+"""The largest file, in bytes, whose fields are shown and can be changed: memory holds several copies of everything."""
 
 MOST_NODES = 200
-"""Nodes of the tree of fields that are told at once."""
+"""The number of nodes of the tree of fields that are sent at once."""
 
 ROWS_AROUND = 4
-"""Rows of a hexdump shown before and behind what a finding is about."""
+"""The number of hexdump rows shown before and after the bytes of a finding."""
 
 DEEPEST: Tier = "pages"
-"""The deepest tier of a browser: values need pyarrow."""
+"""The deepest tier in a browser: the tier ``values`` needs pyarrow."""
 
 Part = tuple[str, int, Callable[[int, int], bytes]]
-"""A file: its name, its size and what reads a range of it."""
+"""A file: its name, its size, and the function that reads a range of it."""
 
 
 class Session:
-    """One file to judge, and what lies beside it.
+    """One file to judge, with the files beside it.
 
     Args:
-        parts: The files; the first that is a ``_pm`` is judged, else the first of all.
+        parts: The files. The first ``_pm`` file is judged, else the first file.
 
     Attributes:
         name: The name of the file that is judged.
         kind: Its kind.
 
     Raises:
-        UsageError: There is none, or it is not a file to judge alone.
+        UsageError: There are no files, or the file cannot be judged alone.
     """
 
     def __init__(self, parts: Iterable[Part]) -> None:
@@ -79,17 +79,17 @@ class Session:
 
     @property
     def files(self) -> Sequence[str]:
-        """The names of the files that can be changed: the judged one, and beside a ``_pm`` its data."""
+        """The names of the files that can be changed: the judged file, and the data file of a ``_pm``."""
         data = [pm.DATA_NAME] if self.kind == "pm" and pm.DATA_NAME in self._beside else []
         return [self.name, *data]
 
     @property
     def bytes_read(self) -> int:
-        """How many bytes of all files were read so far."""
+        """The number of bytes read so far from all files."""
         return sum(source.bytes_read for source in self._sources)
 
     def judged(self, tier: Tier = DEEPEST) -> str:
-        """Judge the file; the verdict and its findings as JSON."""
+        """Judge the file; return the verdict and its findings as JSON."""
         self._tier = tier
         self._report = self._checked()
         told = self._told(self._report, self.source)
@@ -100,7 +100,7 @@ class Session:
         return written(self._report, form, site)
 
     def bytes_around(self, offset: int, length: int) -> str:
-        """The rows around a place, each byte with the field that it belongs to, as JSON."""
+        """The hexdump rows around a place as JSON, each byte with its field."""
         source = self.source
         start = max(offset // ROW - ROWS_AROUND, 0) * ROW
         end = min(
@@ -116,9 +116,9 @@ class Session:
         """A level of the tree of fields of a file, as JSON: ``nodes``, how many ``more`` there are, and ``why`` there are none.
 
         Args:
-            path: The path of what is opened; empty for the whole file.
-            name: The name of the file, one of those that ``judged`` tells under ``files``.
-            start: How many nodes of the level were told before.
+            path: The path of the opened node; empty for the whole file.
+            name: The name of the file, one of ``files`` in the result of ``judged``.
+            start: The number of nodes of the level that were sent before.
         """
         laid = self._on_bench(name)
         nodes = list(laid.tree.below(path))
@@ -127,7 +127,7 @@ class Session:
         return json.dumps({"nodes": shown, "more": more, "why": "" if nodes else laid.trouble})
 
     def search(self, words: str, name: str) -> str:
-        """The fields of a file with all the words in their paths, as ``level`` tells a level."""
+        """The fields of a file whose paths contain all the words, in the form that ``level`` returns."""
         laid = self._on_bench(name)
         paths = list(laid.tree.found(words.split()))
         shown = [laid.told(Node(path, path, 1, True, False)) for path in paths[:MOST_NODES]]
@@ -138,11 +138,11 @@ class Session:
         return json.dumps(self._on_bench(name).offers(path))
 
     def changed(self, record: str, name: str) -> str:
-        """Change one field of a file, judge again and compare, as JSON.
+        """Change one field of a file, judge again, and return the comparison as JSON.
 
         Args:
-            record: The mutation, as golden cases hold it.
-            name: The name of the file; what is judged is the file of the session, beside a ``_pm`` its data as well.
+            record: The mutation, in the form of golden cases.
+            name: The name of the changed file. The session's file is judged, and with a ``_pm`` also its data file.
 
         Returns:
             ``error`` if the change is impossible. Otherwise the verdicts ``before`` and ``after``, the rules
@@ -169,14 +169,14 @@ class Session:
         return json.dumps(answer)
 
     def broken_file(self, name: str) -> bytes:
-        """The bytes that the last change made of a file."""
+        """The bytes of a file after the last change."""
         return self._on_bench(name).last
 
     def _on_bench(self, name: str) -> Bench:
-        """A file laid on the bench, which is done once.
+        """The bench of a file, created on first use.
 
         Raises:
-            UsageError: The session does not have it.
+            UsageError: The session does not have the file.
         """
         if name not in self._benches:
             source = next((one for one in self._sources if one.name == name), None)
@@ -192,7 +192,7 @@ class Session:
         return check(source, kind=self.kind, beside=beside, tier=self._tier, crc=self._tier == DEEPEST)
 
     def _told(self, report: Report, source: Source) -> dict[str, Any]:
-        """The report as the page shows it: the same parts as the HTML report has."""
+        """The report as the page shows it, with the same parts as the HTML report."""
         shown, file = view(report), report.files[0]
         coverage = report.coverages[file.coverage]
         groups = [item for group in shown.groups for item in group.items]

@@ -1,4 +1,4 @@
-"""The fields of a file as a tree, of which a page asks for one level at a time.
+"""The tree of the fields of a file, which the page opens level by level.
 
 >>> tree = PathTree(["footer.schema[0].name", "footer.schema[1].name", "head.magic"])
 >>> [(node.path, node.name, node.fields) for node in tree.below("")]
@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 STEP = re.compile(r"\[[^\]]*\]|:\w+|[^.\[\]:]+")
-"""A step of a path: a name, the number of an item, or what is beside a field, such as its ``:length``."""
+"""A step of a path: a name, the number of an item, or a part of a field, such as its ``:length``."""
 
 
 class Node(NamedTuple):
@@ -22,10 +22,10 @@ class Node(NamedTuple):
 
     Attributes:
         path: Its path.
-        name: The part of its path that follows the path of its parent.
-        fields: How many fields it has, itself included if it is one.
-        is_field: Whether it is a field itself, and not only what holds some.
-        is_branch: Whether there are others below.
+        name: Its path relative to the parent.
+        fields: The number of fields in it, including itself if it is a field.
+        is_field: Whether it is a field, not only a structure of fields.
+        is_branch: Whether it has nodes below.
     """
 
     path: str
@@ -36,7 +36,7 @@ class Node(NamedTuple):
 
 
 class _Branch:
-    """A place in the tree, with those below it in the order in which they came."""
+    """A place in the tree, with its children in the order of their first occurrence."""
 
     __slots__ = ("below", "fields", "is_field", "path")
 
@@ -47,7 +47,7 @@ class _Branch:
         self.is_field = False
 
     def only_way(self) -> _Branch:
-        """The first place from here down that is a field, has several ways, or none."""
+        """The first place at or below this one that is a field or does not have exactly one child."""
         place = self
         while len(place.below) == 1 and not place.is_field:
             (place,) = place.below.values()
@@ -58,7 +58,7 @@ class PathTree:
     """A tree of paths.
 
     Args:
-        paths: The paths of all fields; a level has them in the order in which they come first.
+        paths: The paths of all fields; each level keeps the order of their first occurrence.
     """
 
     def __init__(self, paths: Iterable[str]) -> None:
@@ -80,7 +80,7 @@ class PathTree:
         place.is_field = True
 
     def below(self, path: str) -> Iterator[Node]:
-        """Yield the nodes of the level below a path; a way without a fork is one node. Unknown paths have no nodes."""
+        """Yield the nodes one level below a path. A chain without a fork is one node; unknown paths have no nodes."""
         place = self._places.get(path)
         for child in place.below.values() if place else ():
             end = child.only_way()
@@ -88,6 +88,6 @@ class PathTree:
             yield Node(end.path, name, end.fields, end.is_field, bool(end.below))
 
     def found(self, words: Sequence[str]) -> Iterator[str]:
-        """Yield the paths with all the words in them, in any case of letters."""
+        """Yield the paths that contain all the words, ignoring case."""
         small = [word.lower() for word in words]
         return (path for path in self.paths if all(word in path.lower() for word in small))

@@ -1,9 +1,8 @@
-"""Checks: one function for each rule, in a room for each family, and how they are asked.
+"""Checks: one function for each rule, in a package for each family, and the engine that runs them.
 
-Contents: the families' packages, and the subjects of rules (`subjects`; subjects of a single family are in
-its package). Rules about values are declared in `value_rules`, and `surveys` has the results of looking at
-pages. The engine visits each subject once and tests every rule on it (`asking`). If one damage breaks several
-rules, `conflicts` selects the rule to report. `remedies` has the commands that repair findings.
+Contents: the families' packages, and the subjects of rules (`subjects`; subjects of a single family are in its package). Rules about values
+are declared in `value_rules`, and `surveys` has the results of examining pages. The engine visits each subject once and tests every rule on
+it (`asking`). If one damage breaks several rules, `conflicts` selects the rule to report. `remedies` has the commands that repair findings.
 
 Excluded: numpy, pyarrow and xxhash; code that needs them is in `pqassay.values`.  Families never import each
 other.
@@ -19,18 +18,16 @@ It yields a `Violation` for each place that breaks the rule: the message, the fi
 actual value.  A `Spot` is a field of a structure that Thrift does not encode, and makes the violations at it.
 A check that only reads, since reading raises what is wrong, returns nothing.
 
-A condition that several rules share belongs to their subject, one of a single rule to ``only``.  Otherwise, a
-check raises `NotApplicable` if its subject lacks the parts that the rule is about, `NotChecked` if it cannot
-decide, and `Broken` if another broken rule is the reason.  A `FormatError` without a rule, or with this one,
-is a violation; one with another rule is like `Broken`.
+A condition that several rules share belongs to their subject. A condition of a single rule belongs to ``only``. Otherwise, a check raises
+`NotApplicable` if its subject lacks the parts that the rule is about, `NotChecked` if it cannot decide, and `Broken` if another broken rule
+is the reason. A `FormatError` without a rule, or with this one, is a violation; one with another rule is like `Broken`.
 
-Examples: rules about column chunks and their page indexes are asked about one chunk of those that are encoded
-alike, in which no number is known (`by_example`).  Their comparisons of the numbers are recorded and
-evaluated for all chunks at once.  So a check is the only statement of its rule, and fast where chunks are
-many.
+Examples: rules about column chunks and their page indexes are tested on one example of all chunks with the same encoding. The numbers of
+the example are unknown (`by_example`). Their comparisons of the numbers are recorded and evaluated for all chunks at once. So a check is
+the only statement of its rule, and fast for many chunks.
 
-Shapes and screens: rules are tested on one of several things with the same shape, and a screen finds the few
-of very many things that may break a rule (`asking`).
+Shapes and screens (`asking`): of all things with the same shape, only one is tested. A screen looks at many things at once and selects
+those that may break a rule.
 """
 
 from __future__ import annotations
@@ -50,7 +47,7 @@ from pqassay_spec.rules.catalogue import families, rules
 
 Thing = TypeVar("Thing")
 Test = Callable[[Thing], Iterable[Violation] | None]
-"""A check's function. It may return nothing if reading its subject raises all that can be wrong."""
+"""A check's function. It may return ``None`` if reading the subject already raises every violation."""
 
 _registered: dict[str, Check] = {}
 
@@ -62,9 +59,8 @@ class Check:
     Attributes:
         rule: Its id.
         subject: What it is about.
-        test: The check of one of these things.
-        only: Selects the tested ones; skipping one costs less than raising `NotApplicable`. It raises like a
-            test.
+        test: The function that tests one thing.
+        only: Selects the things to test; skipping a thing costs less than raising `NotApplicable`. It may raise the same errors as a test.
     """
 
     rule: str
@@ -82,7 +78,8 @@ def rule(
 ) -> Callable[[Test[Thing]], Test[Thing]]:
     """Register a function as the check of a rule; see `Check` for the arguments.
 
-    ``faults`` are the kinds of faults of pages that it is about: it is the reason why what they hide is not checked.
+    ``faults`` are the kinds of faults of pages that the rule is about. If such a fault hides values, this rule is the reason why they are
+    not checked.
     """
     if rule_id not in rules():
         raise KeyError(f"{rule_id} is in no rules file")
@@ -104,8 +101,8 @@ def rule(
 def registry() -> dict[str, Check]:
     """Every check by rule id, in the order of the catalogue.
 
-    The checks of a family are in the modules of the room that has its name, in the judge or in a plug-in.  Rules without a check are
-    reported as not checked.
+    The checks of a family are in the modules of the package with its name, in the judge or in a plug-in. Rules without a check are reported
+    as not checked.
     """
     for family in families():
         for room in rooms(f"checks.{family.module}"):

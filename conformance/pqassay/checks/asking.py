@@ -1,14 +1,13 @@
-"""The engine: visits each subject of a file once, and asks every rule about it.
+"""The engine: visits each subject of a file once, and tests every rule on it.
 
-Column chunks that are encoded alike are asked about together, see `pqassay.checks.by_example`.
+Column chunks that are encoded alike are tested together, see `pqassay.checks.by_example`.
 
-Absent parts are known before a rule is tested.  A thing that cannot be read does not keep others from being
-judged: its rule is broken if another thing breaks it, and *not checked* otherwise.
+Missing parts are detected before a rule is tested. If one thing cannot be read, the others are still judged. Its rule is broken if another
+thing breaks it, and *not checked* otherwise.
 
-If a thing has a *shape*, results of rules apply to all things of that shape: the first thing that breaks no
-rule shows which rules apply, in this file and in later files.  Files of one lake share their schemas: of a
-subject that the schema alone decides, what applied is remembered by the schema.  If a file has very many
-things, a subject may offer a screen that looks at all of them at once: then the rules are only tested on its
+If a thing has a *shape*, results of rules apply to all things of that shape. The first thing that breaks no rule shows which rules apply,
+in this file and in later files. Files of one lake share their schemas, so rules that depend only on the schema are remembered by schema.
+For a file with very many things, a subject may offer a screen that looks at all of them at once. Then the rules are only tested on its
 *suspects*.
 """
 
@@ -50,17 +49,16 @@ from pqassay_spec.rules.catalogue import Rule, Verdict, file_rules, rules
 from pqassay_spec.rules.profiles import profile
 
 MOST_SHAPES = 10_000
-"""Shapes that are remembered for one subject; a file may have a shape of its own for each of its columns."""
+"""The number of shapes remembered for one subject; each column of a file may have its own shape."""
 
 
 @dataclass
 class BrokenPlaces:
     """The places in one column where a rule is broken: the first ones, and how many there are.
 
-    ``row_groups`` are those of all places, except places that a screen of a whole `_pm` only counted.
-    ``also`` are other rules that the same damage breaks (`pqassay.checks.conflicts`), which are left out.
-    ``files`` are those of a table that the places are about, `MOST_FILES` at most. ``weighed`` says whether
-    the values or what is claimed of them is likelier to be wrong.
+    ``row_groups`` are the row groups of all places, except places that a screen of a whole `_pm` only counted. ``also`` are other rules
+    that the same damage breaks (`pqassay.checks.conflicts`), which are not reported. ``files`` are the files of a table with such places,
+    `MOST_FILES` at most. ``weighed`` says whether the values or the claims about them are more likely wrong.
     """
 
     column: str | None
@@ -74,14 +72,14 @@ class BrokenPlaces:
 
 @dataclass
 class Answer:
-    """The answer of one rule about one file, unless it is just kept.
+    """The answer of one rule about one file; rules that are simply kept have no answer.
 
     Attributes:
-        groups: Where it is broken, by column, in the order in which the places were found.
-        problem: Why a thing could not be tested, if so; where another one breaks the rule, that is what counts.
-        hindrances: All that kept it from being tested somewhere.
+        groups: The places where it is broken, by column, in the order in which they were found.
+        problem: Why a thing could not be tested. It has no effect if another thing breaks the rule.
+        hindrances: Everything that prevented a test somewhere.
         failure: The reason why the rule was not tested on the whole file, other than its bytes.
-        mistake: The reason why it was not tested somewhere by a mistake in this program; places that were found still count.
+        mistake: The mistake in this program that prevented a test somewhere. Places that were found still count.
     """
 
     groups: dict[str | None, BrokenPlaces] = field(default_factory=dict[str | None, BrokenPlaces])
@@ -92,7 +90,7 @@ class Answer:
 
     @property
     def why_not_checked(self) -> Untested | None:
-        """The reason; ``None`` if it was tested."""
+        """Why the rule was not tested; ``None`` if it was tested."""
         if self.failure:
             return Untested("tool", self.failure)
         if self.groups:
@@ -108,21 +106,21 @@ class Answer:
 
     @property
     def trouble(self) -> str | None:
-        """The reason why the whole file counts as unjudged; ``None`` if it does not."""
+        """Why the whole file counts as unjudged; ``None`` if it does not."""
         if self.mistake or self.failure:
             return self.mistake or self.failure
         is_unjudged = self.problem is not None and not self.problem.judgeable
         return str(self.problem) if is_unjudged and not self.groups else None
 
     def hinder(self, problem: NotChecked, column: str | None = None) -> None:
-        """Note what kept the rule from being tested, on a column or on the whole file."""
+        """Note what prevented a test of the rule, for a column or for the whole file."""
         self.problem = self.problem or problem
         # Nothing is hidden if the user left it out, or another finding reports it.
         if problem.obstacle in HIDING or isinstance(problem, NotEverywhere):
             self.hindrances.note(problem, column)
 
     def note(self, violation: Violation) -> None:
-        """Add a place, holding no more of them than are shown."""
+        """Add a place. Only as many places as reports show are kept; the others are counted."""
         group = self.groups.get(violation.column)
         if group is None:
             group = self.groups[violation.column] = BrokenPlaces(violation.column, [])
@@ -140,15 +138,15 @@ class Answers:
     """The answers of rules about one file.
 
     Attributes:
-        applied: Rules of which a thing was tested, or known to be sound.
-        found: The violations, and the reasons why others could not be tested.
+        applied: Rules that were tested on a thing, or are known to be kept.
+        found: Violations, and reasons why rules could not be tested, by rule.
     """
 
     applied: set[str] = field(default_factory=set[str])
     found: dict[str, Answer] = field(default_factory=dict[str, Answer])
 
     def of(self, rule_id: str) -> Answer:
-        """The answer of a rule, to which something is added."""
+        """The answer of a rule, created on first use so that it can be extended."""
         answer = self.found.get(rule_id)
         if answer is None:
             answer = self.found[rule_id] = Answer()
@@ -156,12 +154,12 @@ class Answers:
 
 
 def ask(file: FileUnderTest, asked: tuple[str, ...]) -> Answers:
-    """Ask rules that have a check about a file. Nothing that the file's bytes can do raises."""
+    """Test rules that have a check on a file. The file's bytes cannot cause an exception."""
     return answers_of(file, by_subject(asked))
 
 
 def answers_of(file: FileUnderTest, questions: Sequence[Questions | AlikeQuestions]) -> Answers:
-    """As `ask`, of rules that are sorted by subject already."""
+    """Like `ask`, for rules that are already sorted by subject."""
     answers = Answers()
     for question in questions:
         if isinstance(question, AlikeQuestions):
@@ -179,7 +177,7 @@ def _broken_groups(answers: Answers) -> list[tuple[str, BrokenPlaces]]:
 
 
 def _have_one_cause(file: FileUnderTest, answers: Answers) -> bool:
-    """Whether most structures are misplaced, so that one finding says why; see `pqassay.checks.misplaced`."""
+    """Whether most structures are misplaced, so that one finding explains all; see `pqassay.checks.misplaced`."""
     broken = {rule_id: answer.groups for rule_id, answer in answers.found.items() if answer.groups}
     places = {rule: {name: group.count for name, group in groups.items()} for rule, groups in broken.items()}
     cause = cause_of(file, places)
@@ -188,7 +186,7 @@ def _have_one_cause(file: FileUnderTest, answers: Answers) -> bool:
     groups = [*broken[cause.rule].values()]
     row_groups = set[int | None]().union(*(group.row_groups for group in groups))
     first = [
-        # What the rule itself knows to do, it says in words already.
+        # If the rule itself knows a remedy, its message already has it.
         violation if violation.remedy else replace(violation, message=cause.reason, remedy=cause.remedy)
         for violation in groups[0].first
     ]
@@ -205,7 +203,7 @@ def _have_one_cause(file: FileUnderTest, answers: Answers) -> bool:
 
 
 def _join_columns(file: FileUnderTest, answers: Answers) -> None:
-    """Join what is broken in every column at the same fields of no column: one number of a row group is wrong."""
+    """Join violations of all columns at the same fields outside columns into one: a number of the row group is wrong."""
     for answer in answers.found.values():
         groups = [*answer.groups.values()]
         if len(groups) < 2 or any("columns[" in str(each.field) for each in groups[0].first):
@@ -220,7 +218,7 @@ def _join_columns(file: FileUnderTest, answers: Answers) -> None:
 
 
 def _leave_one_to_speak(file: FileUnderTest, answers: Answers) -> None:
-    """Where one damage breaks several rules, leave all but one of them out; see `pqassay.checks.conflicts`."""
+    """Keep one of several rules that the same damage breaks; see `pqassay.checks.conflicts`."""
     _join_columns(file, answers)
     broken = _broken_groups(answers)
     if broken and _have_one_cause(file, answers):
@@ -249,14 +247,17 @@ def _leave_one_to_speak(file: FileUnderTest, answers: Answers) -> None:
 
 
 def _weighed_in(file: FileUnderTest) -> Weighed:
-    """What was weighed of the values of a file, or of the Parquet file beside a `_pm` file."""
+    """The weighed evidence about the values of a file, or of the Parquet file beside a `_pm` file."""
     with suppress(FormatError, NotApplicable, NotChecked, OSError):
         return (file.data if file.kind == "pm" else file).part(Weighed)
     return file.part(Weighed)
 
 
 def verdict_of(rule: Rule, file: FileUnderTest) -> Verdict:
-    """The verdict of a rule for a file: lower if the rule is newer than all signs of the writer's release, higher if the profile says so."""
+    """The verdict of a rule for a file.
+
+    It is lower if the rule is newer than all signs of the writer's release, and higher if the profile says so.
+    """
     if not obliges(rule, file):
         return "INFO"
     name = file.options.profile
@@ -264,12 +265,12 @@ def verdict_of(rule: Rule, file: FileUnderTest) -> Verdict:
 
 
 def obliges(rule: Rule, file: FileUnderTest) -> bool:
-    """Whether a rule is at most as new as all features that a file shows."""
+    """Whether a rule is not newer than the features that a file uses."""
     return file.part(ShownReleases).shows(rule.obliged_since)
 
 
 def _ask_about_schema(file: FileUnderTest, question: Questions, answers: Answers) -> None:
-    """Ask the rules unless another file with this schema was sound."""
+    """Test the rules, unless another file with the same schema was sound."""
     try:
         sound = file.schema.sound
     except Exception:  # noqa: BLE001 - asking says what is wrong
@@ -287,7 +288,7 @@ def _ask_about_schema(file: FileUnderTest, question: Questions, answers: Answers
 
 
 def _ask_about_alike(file: FileUnderTest, asked: AlikeQuestions, answers: Answers) -> None:
-    """Ask the rules about examples of chunks that are alike, and about the chunks that are left."""
+    """Test the rules on examples of similar chunks, and on the remaining chunks."""
     try:
         groups = file.part(alike_groups)
     except Exception:  # noqa: BLE001 - asking says what is wrong
@@ -311,7 +312,7 @@ def _ask_about_alike(file: FileUnderTest, asked: AlikeQuestions, answers: Answer
 
 
 def _ask(file: FileUnderTest, question: Questions, answers: Answers) -> None:
-    """Ask the rules of one subject."""
+    """Test the rules of one subject."""
     subject, checks = question.subject, question.checks
     try:
         things = subject.find(file)
@@ -342,7 +343,7 @@ def _ask(file: FileUnderTest, question: Questions, answers: Answers) -> None:
 def _ask_about_suspects(
     subject: Subject[Any], check: Check, suspects: Suspects[Any], answers: Answers
 ) -> None:
-    """Ask a rule about what a screen of all things at a time left to it."""
+    """Test a rule on the suspects of a screen."""
     answers.applied.add(check.rule)
     for thing in suspects.things:
         _judge((check,), subject, thing, answers)
@@ -354,7 +355,7 @@ def _ask_about_suspects(
 
 
 def is_broken(file: FileUnderTest, rule_id: str) -> bool:
-    """Whether a file breaks a rule, as far as that can be told."""
+    """Whether a file is known to break a rule."""
     found = ask(file, (rule_id,)).found
     return rule_id in found and bool(found[rule_id].groups)
 
@@ -362,7 +363,7 @@ def is_broken(file: FileUnderTest, rule_id: str) -> bool:
 def _judge(
     checks: Sequence[Check], subject: Subject[Any], thing: Any, answers: Answers
 ) -> frozenset[str] | None:
-    """Ask rules about a thing; return those that apply, or ``None`` if one is broken or could not be tested."""
+    """Test rules on a thing; return the rules that apply, or ``None`` if one is broken or could not be tested."""
     applied: list[str] = []
     is_sound = True
     for check in checks:
@@ -386,7 +387,7 @@ def _judge(
 
 @dataclass(frozen=True, eq=False)
 class Questions:
-    """The checks of rules about one subject, and the rules that apply to a thing that keeps all of them, by its shape."""
+    """The checks of one subject, and by shape the rules that apply to a thing that keeps all of them."""
 
     subject: Subject[Any]
     checks: Sequence[Check]
@@ -395,7 +396,7 @@ class Questions:
 
 @dataclass(frozen=True, eq=False)
 class AlikeQuestions:
-    """The checks of rules about column chunks, which are asked about those that are alike at once.
+    """The checks of column chunks, which are tested on similar chunks at once.
 
     Attributes:
         questions: The checks by subject.
@@ -408,7 +409,7 @@ class AlikeQuestions:
 
 @lru_cache(maxsize=64)
 def by_subject(asked: tuple[str, ...]) -> Sequence[Questions | AlikeQuestions]:
-    """The checks of rules, by subject; the same for every file of a run."""
+    """The checks of rules by subject; they are the same for every file of a run."""
     groups: dict[Subject[Any], list[Check]] = {}
     for rule_id in asked:
         check = registry()[rule_id]
@@ -426,7 +427,7 @@ def by_subject(asked: tuple[str, ...]) -> Sequence[Questions | AlikeQuestions]:
 def _note_raised(
     answers: Answers, rule_id: str, error: Exception, subject: Subject[Any] | None = None, thing: Any = None
 ) -> None:
-    """Note why a test, or what it needed, ended early. An unexpected error is a mistake of pqassay, which costs this rule and no other."""
+    """Note why a test, or a step before it, ended early. An unexpected error is a mistake of pqassay; it affects only this rule."""
     if isinstance(error, FormatError) and not isinstance(error, Unsupported) and error.rule is not None:
         if error.rule != rule_id:
             error.__traceback__ = None  # as below
@@ -434,7 +435,7 @@ def _note_raised(
             return
     elif not isinstance(error, (NotApplicable, NotChecked, FormatError, OSError, MemoryError)):
         error = Mistake.by(error)
-    # What remembers the error would keep the frames that it came through, and with them the file.
+    # Keeping the error would keep its stack frames, and with them the file.
     error.__traceback__ = None
     if isinstance(error, NotApplicable):
         return
@@ -456,17 +457,17 @@ def _note_raised(
 
 @cache
 def _broken(rule_id: str) -> Broken:
-    """The error that another rule is broken: a footer that cannot be decoded raises it for all others."""
+    """The error that another rule is broken. It is cached: a footer that cannot be decoded raises it for all other rules."""
     return Broken(rule_id)
 
 
 def _column(subject: Subject[Any] | None, thing: Any) -> str | None:
-    """The column that a thing belongs to, if it belongs to one."""
+    """The column that a thing belongs to, if any."""
     return None if subject is None else subject.placed(Violation("", ""), thing).column
 
 
 def violation_from(error: FormatError, rule_id: str) -> Violation:
-    """The place at which an error says that a rule is broken."""
+    """The violation at the place that an error names."""
     return Violation(
         message=error.reason,
         field=error.field or rules()[rule_id].field,

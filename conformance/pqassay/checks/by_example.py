@@ -1,10 +1,9 @@
-"""How rules are asked about column chunks that are alike: about one of them, of which no number is known.
+"""Tests of rules on similar column chunks: on one example whose numbers are unknown.
 
-A rule is plain Python, and stated once.  The rule is tested on an example (`pqassay.under_test.examples`),
-and its comparisons of the example's numbers are recorded. Its answer applies to every chunk with the same
-results of these comparisons, which are computed for all chunks at once.  So a footer of a hundred thousand
-chunks costs some columns of comparisons.  Chunks with other results get their own example, a few times. The
-rules are then tested one by one on the remaining chunks, and on chunks that break them.
+A rule is plain Python and is written once. The rule is tested on an example (`pqassay.under_test.examples`), and its comparisons of the
+example's numbers are recorded. Its answer applies to every chunk with the same results of these comparisons, which are computed for all
+chunks at once. So a footer of a hundred thousand chunks costs only a few columns of comparisons. Chunks with other results get their own
+example, up to `MOST_EXAMPLES` of them. The rules are then tested one by one on the remaining chunks, and on chunks that break them.
 """
 
 from __future__ import annotations
@@ -20,13 +19,13 @@ from pqassay.under_test.file import FileUnderTest, NotApplicable
 from pqassay.under_test.unknown import Conditions
 
 MOST_EXAMPLES = 4
-"""Examples of one kind of chunk; where more would be needed, its numbers decide nearly everything."""
+"""The number of examples of one kind of chunk; a kind that needs more depends on nearly all its numbers."""
 
 SEEN_FIRST = 24
-"""Chunks of one kind that are met before one is an example, which takes as long as to ask about thirty."""
+"""The number of chunks of one kind that are seen before an example is made. An example takes as long as testing about thirty chunks."""
 
 MOST_KINDS = 500
-"""Kinds of chunks that are remembered, those that were met first being forgotten. What is remembered of one takes some 50 KB."""
+"""The number of kinds of chunks that are remembered; the oldest are forgotten first. One kind takes some 50 KB."""
 
 
 Question = tuple[Subject[Any], Check]
@@ -37,7 +36,7 @@ class Lesson(NamedTuple):
     """The result of an example.
 
     Attributes:
-        exceptions: Finds, among a number of chunks, those that may be different.
+        exceptions: Finds the chunks for which the result may differ.
         applied: The rules that were tested and are kept.
         left: The rules that have to be tested on each chunk.
     """
@@ -48,7 +47,7 @@ class Lesson(NamedTuple):
 
 
 class _Kind:
-    """The facts about one kind of chunk: how many were met, and what examples have shown."""
+    """The facts about one kind of chunk: how many were seen, and what examples showed."""
 
     def __init__(self) -> None:
         self.seen = 0
@@ -56,7 +55,7 @@ class _Kind:
 
 
 class Examples:
-    """The results of examples for some rules, by kind of chunk."""
+    """The results of examples for a set of rules, by kind of chunk."""
 
     def __init__(self, questions: Sequence[Question]) -> None:
         self.questions = tuple(questions)
@@ -65,7 +64,10 @@ class Examples:
     def ask(
         self, file: FileUnderTest, group: AlikeChunks, applied: set[str]
     ) -> list[tuple[int, tuple[Question, ...]]]:
-        """Ask about all chunks of a group; return what is to be asked about which of them, by position in the file."""
+        """Test all chunks of a group by examples.
+
+        Returns the position in the file of each remaining chunk, with the questions that must be asked about it.
+        """
         key = situation(file), group.kind, group.shapes
         kind = self._kinds.get(key)
         if kind is None:
@@ -91,7 +93,7 @@ class Examples:
         return [*left, *((group.places[number], self.questions) for number in numbers)]
 
     def _learn(self, file: FileUnderTest, group: AlikeChunks, number: int) -> Lesson:
-        """Ask about an example."""
+        """Make an example of a chunk and test the rules on it."""
         conditions = Conditions()
         applied: list[str] = []
         left: list[Question] = []
@@ -113,7 +115,7 @@ class Examples:
             except Exception:  # noqa: BLE001 - asked about each chunk, which says what it is
                 left.append(question)
             if conditions.is_lost:
-                # Its answer, and what was computed meanwhile, may rest on what is not noted.
+                # The answer and values computed meanwhile may depend on comparisons that are not recorded.
                 if question not in left:
                     left.append(question)
                 chunk = ExampleChunk(file, group, number, conditions)

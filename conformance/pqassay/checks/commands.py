@@ -1,4 +1,4 @@
-"""Commands of `pqassay` that repair a file, as text that a shell takes."""
+"""Commands of `pqassay` that repair a file, quoted for a shell."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ OURS = "pqassay"
 
 
 def command_line(*words: str) -> str:
-    """A command as a line for a shell; empty if a word holds a zero byte, which no command can be given."""
+    """A command as a line for a shell; empty if a word contains a zero byte, which commands cannot receive."""
     return "" if any("\0" in word for word in words) else shell_line(words)
 
 
 def strip_command(file: FileUnderTest, *options: str) -> str:
-    """The command that removes what the options name."""
+    """The command that removes the items that the options name."""
     return command_line(OURS, "strip", argument(file.source.name), *options)
 
 
 def argument(name: str) -> str:
-    """A file name that no command takes for an option."""
+    """A file name in a form that commands do not mistake for an option."""
     return f"./{name}" if name.startswith("-") else name
 
 
@@ -30,5 +30,5 @@ def index_command(file: FileUnderTest, verb: str, *options: str) -> str:
 
 
 def embed_command(file: FileUnderTest, column: str) -> str:
-    """The command that makes the index of a column again."""
+    """The command that rebuilds the index of a column."""
     return command_line(OURS, "embed", argument(file.source.name), "--column", column)

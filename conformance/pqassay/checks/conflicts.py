@@ -1,21 +1,19 @@
-"""Conflicts: where one damage breaks several rules, one of them speaks for all.
+"""Conflicts: if one damage breaks several rules, only one of them is reported.
 
 A broken rule shows that some fields cannot all be right: the field at which it is broken, the fields that its
 row in the catalogue compares it with (``against``), and the fields that locate and decode its subject
 (``given``).  The search looks for the smallest set of fields whose change resolves all conflicts: it chooses
 the field that explains most, then the field that explains most of the rest.
 
-The explanations of a field are counted in fields, since rules about one field are broken together.  A field
-that conflicts merely take
-for granted explains them only if it explains three: where two damages are as likely as one, both are findings.
+Explanations are counted in fields, since rules about one field are broken together. A field that conflicts only presuppose (``given``)
+explains them only if it explains three. If two damages are as likely as one, both are findings.
 
-For a chosen field the rule speaks whose verdict is strongest.  Among several rules, a rule that is broken at
-that field comes first, then a rule that compares it with no other field. The first kind prefers the rule that
-looks deepest, the second kind the rule that needs the least of the file.  The rules that do not speak are
-*not checked*, as everywhere where another rule is broken.  Fields of a column explain only rules about that
-column, and fields of row groups only rules that are broken in the same row groups.
+For a chosen field, the rule with the strongest verdict is reported. Among several rules, a rule that is broken at that field comes first,
+then a rule that compares it with no other field. The first kind prefers the rule that looks deepest, the second kind the rule that needs
+the least of the file. The other rules are *not checked*, as always if another rule is the reason. Fields of a column explain only rules
+about that column, and fields of row groups only rules that are broken in the same row groups.
 
-Decoded values are such a field where they are likelier to be damaged than what is claimed of them (`pqassay.report.weighing`).
+Decoded values count as a field if they are more likely damaged than the claims about them (`pqassay.report.weighing`).
 """
 
 from __future__ import annotations
@@ -36,60 +34,60 @@ LEFT_TO: Mapping[str, tuple[str, ...]] = {
     "STA-020": ("STA-046",),
     "PIX-026": ("PIX-058",),
     "PIX-038": ("PIX-058", "PIX-072"),
-    # Bounds that changed places are both false.
+    # Swapped bounds are both false.
     "STA-040": ("STA-006",),
     "STA-041": ("STA-006",),
     "STA-048": ("STA-006",),
     "STA-050": ("STA-030",),
     "STA-052": ("STA-030",),
     "STA-055": ("STA-030",),
-    # A page that is falsely called one of nothing but nulls, or not called so, has another count of nulls.
+    # If a page is wrongly marked as all-null, or wrongly not marked, its null count is wrong as well.
     "PIX-053": ("PIX-052",),
-    # A count that is more than there can be is more than there is.
+    # A count above the possible maximum is also above the true count.
     "STA-043": ("STA-010",),
     "DIR-036": ("DIR-033",),
-    # Bytes that belong to another structure are not those of a blob.
+    # Bytes that belong to another structure do not belong to a blob.
     "DIR-014": ("DIR-013",),
-    # Bytes were damaged, or offsets exchanged: neither of two structures of a chunk can be read.
+    # If bytes were damaged or offsets swapped, neither of two structures of a chunk can be read.
     "BLM-002": ("PIX-020",),
-    # A header that says something else about levels than their bytes do.
+    # A header contradicts the bytes of its levels.
     "PQF-081": ("PQF-071",),
     "PQF-159": ("PQF-070", "PQF-071", "PQF-141"),
-    # A box that does not hold the coordinates holds no box of theirs.
+    # A box that does not contain the coordinates does not contain their boxes.
     "PQF-143": ("PQF-182",),
-    # Copies of a schema that differ are a key that occurs twice.
+    # Different copies of a schema are a key that occurs twice.
     "PQF-006": ("PQF-186",),
     # NaN does not bound numbers.
     "STA-007": ("STA-089",),
     # Bounds of values that are not text are not text either.
     "STA-018": ("PQF-101",),
 }
-"""Rules beside which one is left out in the same row groups of a column, whatever the fields, even if their verdicts are weaker."""
+"""Rules that are dropped beside a listed rule in the same row groups of a column, regardless of fields and verdicts."""
 
 FOUND_BY: Mapping[str, tuple[str, ...]] = {"blocks": ("snapshots.row_group_entries.block_offset",)}
-"""Structures, and what all that is in them is found by: rules take it for granted."""
+"""Structures with the fields that locate their contents: rules about the contents presuppose these fields."""
 
 _FINDING = {name for names in FOUND_BY.values() for name in names}
 
 VALUES = "row_groups.columns.pages.values"
-"""The decoded values of a column, a field where they are likelier to be wrong than what is claimed of them."""
+"""The decoded values of a column, used as a field if they are more likely wrong than the claims about them."""
 
 BUNDLES = ("footer.key_value_metadata.value", "column_descriptors.flags", "blocks.column_chunks.stat_flags")
-"""Fields that hold several facts: rules that are broken at one may be about different ones."""
+"""Fields that hold several facts: rules that are broken at one such field may be about different facts."""
 
 MOST_LOOSE = 100
-"""Conflicts that a field of any column may explain; of more, each is about its own."""
+"""The number of conflicts that a field of any column may explain. Above it, each conflict is about its own column."""
 
 ENOUGH = 3
-"""Fields that one must explain to be chosen, or to explain conflicts, which merely take it for granted."""
+"""The number of fields that a field must explain to be chosen, or to explain conflicts that only presuppose it."""
 
 MANY = 4
-"""As `ENOUGH`, where no conflict compares anything with it."""
+"""Like `ENOUGH`, if no conflict compares anything with the field."""
 
 _UNNAMED = re.compile(
     r"^.*\.(json|avro|crc|parquet|puffin|bin)(\[\d+\])?\.(?=.)|(?<=Values)\..*|(?<=nullCount)\..*|(?<=data_file\.partition)\..*|\[\d+\]|\.(data|dictionary)_page_header(_v2)?"
 )
-"""What a path has beside the names of a field: the file of a table, names of its columns, numbers of elements, the type of a page."""
+"""The parts of a path other than field names: the file of a table, column names, element numbers, the type of a page."""
 
 _OF_COLUMN = re.compile(
     r"(columns|column_chunks|column_descriptors|directory\.entries)\.|bounds|_counts|Values|nullCount"
@@ -98,11 +96,11 @@ _OF_LEAF = re.compile(r"footer\.schema(\.(type|type_length|converted_type|logica
 _OF_ROW_GROUP = re.compile(r"(footer\.)?row_groups|blocks|directory\.entries|(data_file|add)\.")
 
 ANY = "*"
-"""The column of a field that may be that of any column."""
+"""The column of a field that may belong to any column."""
 
 
 class _Part(IntEnum):
-    """The part that a field has in a conflict, the strongest first."""
+    """The role of a field in a conflict, the strongest first."""
 
     OWN = 0
     AGAINST = 1
@@ -115,12 +113,12 @@ class Conflict:
 
     Attributes:
         rule: The rule.
-        verdict: How it is reported.
-        column: The column, if it is about one.
+        verdict: Its reported verdict.
+        column: The column, if the rule is about one.
         where: The row groups in which it is broken, or the files of a table.
-        fields: Where it is broken, without the numbers of elements; the first place first.
-        places: The fields that cannot all be right, each with its column and its part.
-        unexplained: Those without a reported rule so far.
+        fields: The broken fields without element numbers, in the order of the places.
+        places: The fields that cannot all be right, each with its column and its role.
+        unexplained: The fields not yet explained by a reported rule.
     """
 
     rule: Rule
@@ -142,7 +140,7 @@ class Conflict:
         *,
         are_damaged: bool = False,
     ) -> Conflict:
-        """The conflict of a rule, by the first places where it is broken, and whether the values are likelier to be damaged."""
+        """The conflict of a rule, from the first places where it is broken; ``are_damaged``: the values are probably damaged."""
         rule = rules()[rule_id]
         paths = [_UNNAMED.sub("", str(violation.field)) for violation in first]
         own = [f"{path}#{rule_id}" if path in BUNDLES else path for path in paths]
@@ -163,7 +161,7 @@ class Conflict:
         return conflict
 
     def leave_to(self, speaker: Conflict, name: str) -> None:
-        """Let a rule speak for this one where it is broken as well, if it says as much."""
+        """Drop this rule in favor of another that is broken at the same field, if that rule says as much."""
         if VERDICTS.index(speaker.verdict) > VERDICTS.index(self.verdict):
             return
         is_everywhere = ANY in (self.places[name][0], speaker.places[name][0]) or not _OF_ROW_GROUP.match(
@@ -176,7 +174,7 @@ class Conflict:
 
 @dataclass
 class _Explanation:
-    """What a field explains of what is not yet explained: in how many fields fewer than conflicts have, and who speaks."""
+    """The conflicts that a field explains: how many fields this saves, and which rule is reported."""
 
     name: str
     members: list[Conflict]
@@ -185,7 +183,7 @@ class _Explanation:
 
 
 def explained(conflicts: Sequence[Conflict]) -> Iterable[tuple[Conflict, list[Conflict]]]:
-    """Each conflict whose rule speaks, with those for which it does."""
+    """Each conflict that is reported, with the conflicts that it stands for."""
     left = _left_to_others(conflicts)
     speakers: dict[Conflict, Conflict] = {}
     for speaker, others in _by_fields(
@@ -198,7 +196,7 @@ def explained(conflicts: Sequence[Conflict]) -> Iterable[tuple[Conflict, list[Co
 
 
 def _left_to_others(conflicts: Sequence[Conflict]) -> dict[Conflict, Conflict]:
-    """Rules for which another speaks whatever the fields, each with one of these."""
+    """Conflicts that another one replaces regardless of fields, each mapped to its replacement."""
     broken = {(each.rule.id, each.column): each for each in conflicts}
     left: dict[Conflict, Conflict] = {}
     for each in conflicts:
@@ -210,7 +208,7 @@ def _left_to_others(conflicts: Sequence[Conflict]) -> dict[Conflict, Conflict]:
 
 
 def _by_fields(conflicts: Sequence[Conflict]) -> Iterator[tuple[Conflict, list[Conflict]]]:
-    """As `explained`, by the fields of the conflicts."""
+    """Like `explained`, using only the fields of the conflicts."""
     named: dict[tuple[str, str | None], list[Conflict]] = defaultdict(list)
     loose: dict[str, list[Conflict]] = defaultdict(list)
     for conflict in conflicts:
@@ -235,7 +233,7 @@ def _by_fields(conflicts: Sequence[Conflict]) -> Iterator[tuple[Conflict, list[C
         best = explanation(keys[number])
         if best is None:
             continue
-        if best.order > order:  # something of it was explained since
+        if best.order > order:  # some of its conflicts were explained in the meantime
             heappush(waiting, (best.order, number))
             continue
         for each in best.members:
@@ -249,7 +247,7 @@ def _by_fields(conflicts: Sequence[Conflict]) -> Iterator[tuple[Conflict, list[C
 
 
 def _explanation(name: str, members: list[Conflict]) -> _Explanation | None:
-    """What a field explains of some conflicts; ``None`` of none."""
+    """What a field explains among some conflicts; ``None`` if it explains nothing."""
     sure = [each for each in members if each.places[name][1] is not _Part.GIVEN]
     grave = {each.fields[0] for each in members if each.verdict == "FAIL"}
     if len(grave) < (ENOUGH if sure else MANY) or not (sure or name in _FINDING):
@@ -262,7 +260,7 @@ def _explanation(name: str, members: list[Conflict]) -> _Explanation | None:
 
 
 def _saved(members: Sequence[Conflict], name: str) -> tuple[int, int, bool]:
-    """How much a field explains, what explains most being least: fields saved, rules, and whether none of them is about it."""
+    """A sort key for how much a field explains, best first: fields saved, rules, and whether no rule is broken at it."""
     parts: dict[str, _Part] = {}
     for each in members:
         parts[each.fields[0]] = min(each.places[name][1], parts.get(each.fields[0], _Part.GIVEN))
@@ -273,7 +271,7 @@ def _saved(members: Sequence[Conflict], name: str) -> tuple[int, int, bool]:
 
 
 def _rank(conflict: Conflict, name: str) -> tuple[object, ...]:
-    """The order in which rules may speak for a field."""
+    """A sort key for the rules that may be reported for a field."""
     rule = conflict.rule
     return (
         VERDICTS.index(conflict.verdict),

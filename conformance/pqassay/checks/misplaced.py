@@ -1,7 +1,7 @@
-"""Structures that are not where the footer places them: where that is so of most of them, it has one cause, and is one finding.
+"""Structures that are not where the footer places them: if most are misplaced, they have one cause and are one finding.
 
-The footer is then that of another file, bytes were inserted or lost, or a part of the body was never written.  Trying shows
-which of these it is: whether pages begin a constant number of bytes further on, or zeros are where they should be.
+Either the footer belongs to another file, or bytes were inserted or lost, or a part of the body was never written. Trials decide: either
+pages begin a constant number of bytes further on, or there are zeros in their place.
 """
 
 from __future__ import annotations
@@ -22,38 +22,38 @@ from pqassay_spec.parquet.other_files import AGAIN
 from pqassay_spec.rules.catalogue import file_rules
 
 OF_CHUNKS = ("PQF-001", "PQF-050", "PQF-051", "PQF-008", "PQF-009")
-"""Rules that are broken where column chunks are not in their place; the first of them that is broken speaks."""
+"""Rules that are broken if column chunks are misplaced; the first broken rule in this order is reported."""
 
 SECOND = "PQF-054"
-"""Is broken where a chunk goes on to the dictionary of the next one."""
+"""A rule that is broken if a chunk extends to the dictionary of the next chunk."""
 
 OF_STRUCTURES = {"PIX-010": OFFSET_INDEXES, "PIX-020": COLUMN_INDEXES, "BLM-002": FILTERS}
-"""The same of other structures, each with its kind."""
+"""Rules that are broken if other structures are misplaced, each with its kind of structure."""
 
 OF_STATISTICS = ("STA-040", "STA-041", "STA-048")
-"""Rules that are broken where bounds are those of other values."""
+"""Rules that are broken if bounds belong to other values."""
 
 LEFT_BESIDE = ("PQF-008", "PQF-009", "PQF-037")
-"""Rules of tier ``footer`` that are broken with them; other rules of that tier the footer breaks by itself."""
+"""Rules of tier ``footer`` that misplaced chunks also break; other rules of this tier have their own causes."""
 
 DISPLACED = "IDX1-009"
-"""Says by itself that structures were displaced, and by what."""
+"""A rule that already reports that structures were displaced, and by how much."""
 
 FEW, SAMPLE, REMOTE_SAMPLE = 2, 64, 8
-"""Chunks or structures that one cause explains at least; and chunks that are tried, of a file here and in a store."""
+"""The least number of chunks or structures that one cause explains; the number of chunks tried in a local and in a remote file."""
 
 FEW_COLUMNS = 3
-"""Columns with bounds that a file has at least whose bounds are all those of other values."""
+"""The least number of columns with bounds, if the bounds of all columns belong to other values."""
 
 
 MOST_ALONE = 16
-"""Chunks of which each is also tried alone in another place, and not only all together."""
+"""The number of chunks up to which each is also tried alone at another place, not only all together."""
 
 MOST_DRIFT = 256
-"""Bytes by which chunks may be displaced, one more than the other, that are looked for one by one."""
+"""The largest difference, in bytes, between the displacements of two chunks; every difference is tried."""
 
 Places = Mapping[str, Mapping[str | None, int]]
-"""In how many places each rule is broken, by column."""
+"""The number of places where each rule is broken, by column."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Cause:
         reason: What happened, in words.
         remedy: What to do.
         others: The rules that it covers.
-        at: The places where the rule is broken, if they are others than those that were found.
+        at: The places where the rule is broken, if they differ from the violations.
     """
 
     rule: str
@@ -76,7 +76,7 @@ class Cause:
 
 
 def cause_of(file: FileUnderTest, places: Places) -> Cause | None:
-    """The common cause of the violations; ``None`` where there may be several."""
+    """The common cause of the violations; ``None`` if there may be several."""
     if DISPLACED in places or not places.keys() & {*OF_CHUNKS[1:], *OF_STRUCTURES, *OF_STATISTICS}:
         return None
     try:
@@ -88,13 +88,13 @@ def cause_of(file: FileUnderTest, places: Places) -> Cause | None:
 
 
 def _left(places: Places, speaker: str) -> frozenset[str]:
-    """The rules that are left to one: those that look beyond the footer."""
+    """The broken rules that the reported rule covers: those that look beyond the footer."""
     beyond = {rule for rule in places if file_rules()[rule].tier != "footer" or rule in LEFT_BESIDE}
     return frozenset(beyond - {speaker})
 
 
 def _of_offsets(file: FileUnderTest, places: Places) -> Cause | None:
-    """The cause where chunks are whole in another place: an offset of one of their pages is missing or wrong."""
+    """The cause if chunks are complete at another place: an offset of one of their pages is missing or wrong."""
     speaker = next((rule for rule in (*LEFT_BESIDE[:2], *OF_CHUNKS[1:3], SECOND) if rule in places), None)
     if speaker is None:
         return None
@@ -115,7 +115,7 @@ def _of_offsets(file: FileUnderTest, places: Places) -> Cause | None:
 
 
 def _is_lost(file: FileUnderTest, chunk: ColumnChunkUnderTest, off: Collection[str]) -> bool:
-    """Whether a chunk shares bytes with another structure, leaves the body or has no pages where it should begin."""
+    """Whether a chunk overlaps another structure, leaves the body, or has no page at its start."""
     start, size = chunk_start(chunk.chunk), chunk.facts.total_compressed_size
     if start is None or size <= 0:
         return False
@@ -130,7 +130,7 @@ def _is_lost(file: FileUnderTest, chunk: ColumnChunkUnderTest, off: Collection[s
 
 
 def _fitted(file: FileUnderTest, chunks: Sequence[ColumnChunkUnderTest]) -> list[Violation]:
-    """The wrong offsets, if all of some chunks fit in one after another behind what is before them; empty otherwise."""
+    """The wrong offsets, if all of some chunks fit in order after the preceding structure; empty otherwise."""
     fields = {f"footer.{chunk.path}.meta_data.data_page_offset" for chunk in chunks}
     others = [given for given in file.ranges if given.field not in fields]
     position, wrong = file.framing.body_start, list[Violation]()
@@ -155,7 +155,7 @@ def _fitted(file: FileUnderTest, chunks: Sequence[ColumnChunkUnderTest]) -> list
 def _wrong_offset(
     file: FileUnderTest, chunk: ColumnChunkUnderTest, start: int, anchor: int
 ) -> Iterator[Violation]:
-    """The offset that is wrong if a chunk begins elsewhere. Raises the errors of `each_page` if its pages are not there."""
+    """The wrong offset, if a chunk begins elsewhere. Raises the errors of `each_page` if its pages are not there."""
     facts = chunk.facts
     data, dictionary = str(facts.data_page_offset), start if start < facts.data_page_offset else None
     if anchor == facts.dictionary_page_offset:
@@ -183,7 +183,7 @@ def _wrong_offset(
 
 
 def _of_chunks(file: FileUnderTest, places: Places) -> Cause | None:
-    """The cause where chunks are not in their place: all that begin with zeros, or most."""
+    """The cause if chunks are misplaced: all misplaced chunks begin with zeros, or most are displaced."""
     speaker = next((rule for rule in OF_CHUNKS if rule in places), None)
     chunks = [chunk for chunk in file.part(ColumnChunks).all if chunk_start(chunk.chunk) is not None]
     step = -(-len(chunks) // (SAMPLE if is_near(file.source) else REMOTE_SAMPLE)) or 1
@@ -208,15 +208,15 @@ def _of_chunks(file: FileUnderTest, places: Places) -> Cause | None:
 
 
 def _moved(file: FileUnderTest, lost: Sequence[ColumnChunkUnderTest], shift: int) -> str | None:
-    """Where bytes were inserted or lost, as far as that is all that happened to the body, which is longer or shorter by ``shift`` bytes."""
+    """Where bytes were inserted or lost, in words, if this is the only change of a body that is ``shift`` bytes longer or shorter."""
     number = (
         f"{abs(shift):,} byte{' was' if abs(shift) == 1 else 's were'} {'inserted' if shift > 0 else 'lost'}"
     )
     there = [chunk for chunk in lost if _is_there(file, chunk, shift)]
-    if len(there) >= max(FEW, len(lost) - 1):  # the first one may be damaged itself
+    if len(there) >= max(FEW, len(lost) - 1):  # the first chunk may be damaged itself
         return f"{number} before offset {shift + min(map(_start, there))}"
     step, place = 1 if shift > 0 else -1, 0
-    # Behind the last one, there may be no room for what it lost itself.
+    # After the last chunk, the bytes that it lost may not fit.
     for chunk in sorted(lost, key=_start)[:-1] if abs(shift) <= MOST_DRIFT else ():
         places = (at for at in range(place, shift + step, step) if _is_there(file, chunk, at))
         if (found := next(places, None)) is None:
@@ -228,7 +228,7 @@ def _moved(file: FileUnderTest, lost: Sequence[ColumnChunkUnderTest], shift: int
 
 
 def _of_zeros(file: FileUnderTest, chunks: Sequence[ColumnChunkUnderTest]) -> int:
-    """The number of chunks in which zeros are in place of a page; 0 if one is broken otherwise."""
+    """The number of chunks with zeros in place of a page; 0 if a chunk is broken in another way."""
     number = 0
     for chunk in chunks if file.options.reaches("pages") else ():
         try:
@@ -246,7 +246,7 @@ def _start(chunk: ColumnChunkUnderTest) -> int:
 
 
 def _is_there(file: FileUnderTest, chunk: ColumnChunkUnderTest, shift: int) -> bool:
-    """Whether a first page begins where a chunk does, a number of bytes further on; where pages are not read, whether there is room for it."""
+    """Whether the first page of a chunk begins ``shift`` bytes further on; if pages are not read, whether it would fit."""
     start = _start(chunk) + shift
     end = start + chunk.facts.total_compressed_size
     if not file.framing.body_start <= start <= end <= file.framing.footer_start:
@@ -260,7 +260,7 @@ def _is_there(file: FileUnderTest, chunk: ColumnChunkUnderTest, shift: int) -> b
 
 
 def _of_structures(file: FileUnderTest, places: Places) -> Cause | None:
-    """The cause where chunks are in their place, and most indexes or filters, or the bounds of all columns, are not theirs."""
+    """The cause if chunks are in place, but most indexes or filters, or the bounds of all columns, are not."""
     bounds = [rule for rule in OF_STATISTICS if rule in places]
     columns = {chunk.column for chunk in file.part(ColumnChunks).having("statistics")}
     are_others = len(columns) >= FEW_COLUMNS and columns == {name for rule in bounds for name in places[rule]}

@@ -1,9 +1,8 @@
-"""The commands that repair a file in which a rule is broken: one table, by rule, or by family where all its rules have the same.
+"""The commands that repair a file, by broken rule, or by family if all its rules have the same command.
 
-False metadata are removed: without a page index, a bloom filter, statistics or a hint, readers return the
-same rows, only more slowly.  The command is limited to the column and the row groups of the finding.  An IDX1
-index is better than none, so where the column is known it is made again.  A ``_pm`` is made again from the
-Parquet file beside it, unless it only repeats what that file itself has wrong.
+False metadata are removed: without a page index, a bloom filter, statistics or a hint, readers return the same rows, only more slowly. The
+command is limited to the column and the row groups of the finding. An IDX1 index is rebuilt if its column is known, since an index is
+better than none. A ``_pm`` is rebuilt from the Parquet file beside it, unless it only repeats an error of that file.
 """
 
 from __future__ import annotations
@@ -27,24 +26,33 @@ from pqassay_spec.parquet.schema.leaf_columns import is_string
 from pqassay_spec.pm import grammar as pm
 
 Remedy = Callable[[FileUnderTest], str]
-"""Makes the command from the file; empty if none helps. Raises like a check where the file does not say what it needs."""
+"""The function that makes the command for a file; its result is empty if no command helps.
+
+It raises like a check if it lacks information.
+"""
 
 ATTACHED = {"bloom filter": "--bloom-filters", "column index": "--page-index", "offset index": "--page-index"}
-"""Structures without which the rows are the same, and the option of `pqassay strip` that removes them."""
+"""Structures that do not affect rows, with the option of `pqassay strip` that removes them."""
 
 
 OF_COLUMNS = frozenset(("--bloom-filters", "--page-index", "--statistics", "--encoding-stats"))
 OF_ROW_GROUPS = OF_COLUMNS - {"--page-index"} | {"--row-group-hints", "--sorting-columns"}
-"""Options of `pqassay strip` that are limited to some columns, and to some row groups. Readers fail on indexes in some row groups alone (PIX-003)."""
+"""Options of `pqassay strip` that can be limited to columns (first) and to row groups.
+
+Readers fail if only some row groups have indexes (PIX-003).
+"""
 
 MOST_ROW_GROUPS = 8
-"""Row groups that a command names; of more, it is about all."""
+"""The number of row groups that a command names; with more, the command applies to all row groups."""
 
 
 def remedy(
     file: FileUnderTest, rule_id: str, column: str | None = None, row_groups: Collection[int | None] = ()
 ) -> str | None:
-    """The command that repairs a file in which a rule is broken, in a column and row groups as far as these are known; ``None`` without one."""
+    """The command that repairs a file in which a rule is broken; ``None`` if there is none.
+
+    It is limited to the column and the row groups, if these are known.
+    """
     known = REMEDIES.get(rule_id) or REMEDIES.get(rule_id.rpartition("-")[0], nothing)
     try:
         command = known(file)
@@ -60,16 +68,16 @@ def remedy(
             places += [f"--row-group={number}" for number in sorted(numbers) if set(numbers) != set(every)]
         return f"{command} {command_line(*places)}".rstrip() if places else command
     except (FormatError, NotApplicable, NotChecked):
-        return None  # what a command would have to know cannot be read
+        return None  # the command needs information that cannot be read
 
 
 def nothing(_: FileUnderTest) -> str:
-    """No command: the claim is true, cannot be removed, or can only be repaired by rewriting the file."""
+    """No command: the claim is true or cannot be removed, or only rewriting the file helps."""
     return ""
 
 
 def strip(*options: str) -> Remedy:
-    """Remove what the options name."""
+    """The command that removes the items that the options name."""
     return lambda file: strip_command(file, *options)
 
 
@@ -77,7 +85,7 @@ def strip(*options: str) -> Remedy:
 
 
 def _without_keys(is_broken: Callable[[str, str | None, int], bool]) -> Remedy:
-    """Remove the keys of pairs of which the condition holds, given key, value, and how often the key occurs."""
+    """The command that removes pairs for which the condition holds, given key, value, and number of occurrences of the key."""
 
     def command(file: FileUnderTest) -> str:
         times = Counter(pair.key for pair in file.key_values)
@@ -91,7 +99,7 @@ def _without_keys(is_broken: Callable[[str, str | None, int], bool]) -> Remedy:
 
 
 def _without_structures(options_of: Callable[[FileUnderTest], Iterator[str]]) -> Remedy:
-    """Remove structures by their options; where one of them is empty, the rows need what is broken."""
+    """The command that removes structures by their options; no command if an option is empty, since rows depend on the structure."""
 
     def command(file: FileUnderTest) -> str:
         options = set(options_of(file))
@@ -112,7 +120,7 @@ def _overlapping(file: FileUnderTest) -> Iterator[str]:
 
 
 def _without_orders(file: FileUnderTest) -> str:
-    """With the orders of columns goes every bound that is in their order."""
+    """The command that removes the column orders, together with every bound in these orders."""
     orders = ["--column-orders"] if file.metadata.column_orders is not None else []
     return strip_command(file, "--statistics", "--page-index", *orders)
 
@@ -121,7 +129,7 @@ def _without_orders(file: FileUnderTest) -> str:
 
 
 def _new_index(file: FileUnderTest) -> str:
-    """Make the index again, or remove it where the column is not known."""
+    """The command that rebuilds the index, or removes it if the column is unknown."""
     column = _known_column(file)
     return strip_command(file, "--idx1") if column is None else embed_command(file, column)
 
@@ -138,15 +146,15 @@ def _known_column(file: FileUnderTest) -> str | None:
 
 
 def _unless_named(file: FileUnderTest) -> str:
-    """Remove an index whose column is not there; where the user named the column, the mistake may be theirs."""
+    """The command that removes an index whose column does not exist; no command if the user named the column, since the name may be wrong."""
     return "" if file.options.idx1_column is not None else strip_command(file, "--idx1")
 
 
 def _without_displaced(file: FileUnderTest) -> str:
-    """Remove the index, and structures that were written after the blob by a writer that did not count its bytes.
+    """The command that removes the index and all structures after the blob, if the writer did not count the bytes of the blob.
 
-    All of their offsets are too small by the length of the blob, so that the first of them is said to begin where
-    the blob begins.  What was displaced like that is lost; the pages themselves are not.
+    Their offsets are too small by the length of the blob, so the first of them seems to begin where the blob begins. The displaced
+    structures are lost, but not the pages.
     """
     index = file.part(EmbeddedIndex)
     blob = index.blob
@@ -159,7 +167,7 @@ def _without_displaced(file: FileUnderTest) -> str:
 
 
 def _without_encoding_stats(file: FileUnderTest) -> str:
-    """Remove the counts of pages. Where there are none, the list of encodings is wrong, which every chunk must have."""
+    """The command that removes the counts of pages; no command without counts, since then the mandatory list of encodings is wrong."""
     chunks = (chunk.meta_data for group in file.metadata.row_groups for chunk in group.columns)
     counted = any(facts is not None and facts.encoding_stats for facts in chunks)
     return strip_command(file, "--encoding-stats") if counted else ""
@@ -169,7 +177,7 @@ def _without_encoding_stats(file: FileUnderTest) -> str:
 
 
 def _new_pm(file: FileUnderTest) -> str:
-    """Make ``_pm`` again. Raises `FormatError` or `NotChecked` if there is no Parquet file, or its footer cannot be read."""
+    """The command that rebuilds ``_pm``. Raises `FormatError` or `NotChecked` if there is no Parquet file with a readable footer."""
     if not isinstance(file.data.source, FileSource):
         return ""
     _ = file.data.metadata
@@ -180,7 +188,7 @@ def _new_pm(file: FileUnderTest) -> str:
 
 
 def _new_pm_if_it_differs(file: FileUnderTest) -> str:
-    """Make ``_pm`` again unless it says what the Parquet file says: a new one would repeat what is wrong there."""
+    """The command that rebuilds ``_pm``; no command if ``_pm`` agrees with the Parquet file, since a new one would repeat its error."""
     for rule in COMPARED:
         if is_broken(file, rule):
             return _new_pm(file)
@@ -188,12 +196,12 @@ def _new_pm_if_it_differs(file: FileUnderTest) -> str:
 
 
 def _new_pm_if_pinned(file: FileUnderTest) -> str:
-    """Make ``_pm`` again where ``_txn`` pins the Parquet file as it is."""
+    """The command that rebuilds ``_pm``, if ``_txn`` pins the current Parquet file."""
     return _new_pm(file) if file.part(Table).partition.parquet_file_size == file.data.source.size else ""
 
 
 def _has_history(file: FileUnderTest) -> bool:
-    """Whether readers may look for snapshots before the newest."""
+    """Whether readers may look for snapshots older than the newest."""
     try:
         return bool(file.part(FilePair).newest.fields.prev_parquet_meta_file_size)
     except FormatError:
@@ -201,20 +209,20 @@ def _has_history(file: FileUnderTest) -> bool:
 
 
 COMPARED = tuple(f"PM-{number}" for number in range(102, 127))
-"""Rules that say whether ``_pm`` differs from the Parquet file."""
+"""Rules that show whether ``_pm`` differs from the Parquet file."""
 
 
 # ------------------------------------------------------------------------------------------------------ the table
 
 
 def _each(rules: str, command: Remedy) -> dict[str, Remedy]:
-    """The same for several rules: ``"STA 001 002"``."""
+    """One command for several rules, which are written as ``"STA 001 002"``."""
     prefix, *numbers = rules.split()
     return dict.fromkeys((f"{prefix}-{number}" for number in numbers), command)
 
 
 REMEDIES: dict[str, Remedy] = {
-    # Hints of the footer that other fields or the pages give as well.
+    # Hints in the footer that repeat other fields or the pages.
     **_each("PQF 020 021 031 133", strip("--row-group-hints")),
     **_each("PQF 030 075 132", strip("--sorting-columns")),
     "PQF-061": strip("--encoding-stats"),
@@ -227,7 +235,7 @@ REMEDIES: dict[str, Remedy] = {
     "PQF-008": _without_structures(_outside),
     "PQF-009": _without_structures(_overlapping),
     "STA": strip("--statistics"),
-    # True, and of use to their reader; or in the headers of pages, which stay where they are.
+    # True and useful to their reader, or in page headers, which cannot be removed.
     **_each("STA 011 030 031 050 052 053 054 055 056 057 062 074", nothing),
     **_each("STA 001 002 003 004", _without_orders),
     "PIX": strip("--page-index"),
@@ -241,19 +249,19 @@ REMEDIES: dict[str, Remedy] = {
     "IDX1-009": _without_displaced,
     "IDX1-020": strip("--key", idx1.COMPANION_KEY),
     **_each("IDX1 031 032", strip("--key", idx1.LENGTH_KEY)),
-    # Each index by itself, see `pqassay.checks.directory.commands`; a directory that cannot be read goes.
+    # Each index by itself, see `pqassay.checks.directory.commands`; an unreadable directory is removed.
     **_each("DIR 001 002 003 004 005 006", strip("--key", directory.KEY)),
     "DIR-016": lambda file: index_command(file, "refresh"),
     "PM": _new_pm,
-    # A sound file may break these: later revisions, an append that is not published yet.
+    # A sound file may break these, because of later revisions or an append that is not published yet.
     **_each("PM 005 006 016 030 101", nothing),
-    # The Parquet file breaks these by its rows or its key: only rewriting it can repair them.
+    # The rows or the key of the Parquet file break these: only rewriting it can repair them.
     **_each("PM 036 075 121 144 149", nothing),
-    # What the database alone can say, or has lost.
+    # Information that only the database has, or has lost.
     **_each("PM 150 152", nothing),
     "PM-151": _new_pm_if_pinned,
-    # Numbers that come from the Parquet file, which may be wrong there already.
+    # Numbers copied from the Parquet file, where they may already be wrong.
     **_each("PM 034 035 043 054 056 057 058 060 062 063 066 070 072 074 077 080 081", _new_pm_if_it_differs),
     **_each("PM 140 141 142 143 145", _new_pm_if_it_differs),
 }
-"""By the id of a rule, or the prefix of its family for the rules without an entry of their own."""
+"""The commands by rule id, or by family prefix for rules without their own entry."""

@@ -1,4 +1,4 @@
-"""Subjects of rules: kinds of structures, of which a file has none, one or many."""
+"""Subjects of rules: the kinds of structures that a file may have, each any number of times."""
 
 from __future__ import annotations
 
@@ -33,14 +33,12 @@ class Subject(Generic[Thing]):
 
     Attributes:
         name: Its name.
-        find: The things of this kind in a file. It raises like a test, for all of its rules.
-        placed: Adds to a violation where its thing is, if the check did not say.
-        agrees_if_empty: Whether its rules are kept where there are no such things: two files without row groups agree in all of
-            them. Other rules are not applicable then.
-        of_schema: Whether the schema alone decides what its rules find.
-        shape: The same for things of which its rules say the same; ``None`` of others. It never raises.
-        suspects: The things that a screen of all things leaves to each rule, by its id; ``None`` where it did
-            not look at this file.
+        find: Finds the things of this kind in a file. Its errors count for all rules of the subject.
+        placed: Adds the place of the thing to a violation, if the check did not.
+        agrees_if_empty: Whether its rules are kept, instead of not applicable, if there are no such things. For example, two files without row groups agree in all of them.
+        of_schema: Whether its rules depend only on the schema.
+        shape: A key that is equal for things with the same results of all rules; ``None`` without such a key. It never raises.
+        suspects: The things that a screen selects for each rule, by rule id; ``None`` if it cannot screen this file.
         alike_by: The properties that make column chunks alike, if rules are tested on examples of them.
         is_about: Whether a column chunk is one of the things.
     """
@@ -90,16 +88,16 @@ def _of_row_group(violation: Violation, group: RowGroupUnderTest) -> Violation:
 
 
 FILE: Subject[FileUnderTest] = Subject("file", lambda file: [file])
-"""The whole file, for rules about what it has once, or about several structures together."""
+"""The whole file, for rules about structures that occur once, or about several structures together."""
 
 FOOTER: Subject[FileUnderTest] = Subject("footer", _with_footer)
-"""The file as its footer describes it, which can be decoded."""
+"""The file, if its footer can be decoded."""
 
 SCHEMA: Subject[FileUnderTest] = Subject("schema", _with_footer, of_schema=True)
-"""The file whose footer can be decoded, for rules about the schema as a whole."""
+"""The file, if its footer can be decoded, for rules about the schema as a whole."""
 
 ROW_GROUP = Subject("row group", lambda file: file.part(_row_groups), _of_row_group)
-"""A row group as the footer lists it; that of a summary is in another file."""
+"""A row group in the footer; a summary's row groups are in other files."""
 
 OWN_ROW_GROUP = Subject(
     "own row group", lambda file: [] if file.is_summary else ROW_GROUP.find(file), _of_row_group
@@ -140,13 +138,13 @@ def _siblings(file: FileUnderTest) -> list[Siblings]:
 SIBLINGS: Subject[Siblings] = Subject(
     "siblings", _siblings, lambda violation, siblings: _of_chunk(violation, siblings.chunk)
 )
-"""Two column chunks of one group that is a list, can be null, or lies in such a group."""
+"""Two neighboring column chunks of one group that is a list or nullable, or lies in such a group."""
 
 STATISTICS = _chunks_with("statistics", "footer")
 """A column chunk with statistics."""
 
 COUNTING_NAN = Subject("nan counts", lambda file: file.part(chunks_counting_nan), _of_chunk)
-"""A floating point column chunk of a file whose writer knew of nan_count, as its footer shows."""
+"""A floating-point column chunk of a file whose footer shows that its writer knew nan_count."""
 
 SIZE_STATISTICS = _chunks_with("size_statistics", "footer")
 """A column chunk with size statistics."""
@@ -161,7 +159,7 @@ BLOOM_FILTER = _chunks_with("bloom_filter", "footer")
 """A column chunk with a bloom filter."""
 
 PAGES = _chunks_with("pages")
-"""A column chunk with pages, as a walk from header to header finds them; or one whose walk fails, as asking for its pages says."""
+"""A column chunk with pages, found by walking from header to header; or one whose walk fails, which raises the error."""
 
 DATA_PAGES = _chunks_with("data_pages")
 """A column chunk with data pages, or one whose walk fails."""
@@ -173,4 +171,4 @@ SECOND_VERSION = _chunks_with("second_version")
 """A column chunk with data pages of version 2, or one whose walk fails."""
 
 VALUES: Subject[ValueAudit] = Subject("values", lambda file: [file.part(ValueAudit)])
-"""All values of the file, decoded once and compared with what is claimed about them."""
+"""All values of the file, decoded once and compared with the claims about them."""

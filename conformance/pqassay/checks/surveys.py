@@ -1,4 +1,4 @@
-"""The survey of the page bodies of a chunk, and the counts of their levels, for rules about them."""
+"""The surveys of the page bodies and the level counts of a chunk, for the rules about them."""
 
 from __future__ import annotations
 

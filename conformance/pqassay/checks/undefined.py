@@ -1,4 +1,4 @@
-"""Enum values and union members that the format does not define: a finding, and also a gap."""
+"""Enum values and union members that the format does not define: each is a finding, and also a gap."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from pqassay_spec.parquet.undefined import Undefined
 
 
 def report_undefined(undefined: Iterable[tuple[Undefined, Field]]) -> Iterator[Violation]:
-    """Yield a violation for each undefined member, with the structure that it is in.
+    """Yield a violation for each undefined member, with its structure.
 
     Raises:
-        NotChecked: There was one. A later version of the format may define it, so that what depends on it cannot be judged.
+        NotChecked: There was such a member. A later version of the format may define it, so dependent rules cannot be judged.
     """
     first: Undefined | None = None
     for each, field in undefined:
@@ -31,5 +31,5 @@ def report_undefined(undefined: Iterable[tuple[Undefined, Field]]) -> Iterator[V
 
 
 def unknown(name: str) -> NotChecked:
-    """The reason why what depends on an undefined member is not checked."""
+    """The reason why rules that depend on an undefined member are not checked."""
     return NotChecked(f"{name} is unknown, possibly from a later version of the format", "tool")

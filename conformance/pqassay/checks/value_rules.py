@@ -1,13 +1,12 @@
-"""How a rule about values is declared: under its id, beside the rules of its family.
+"""Declarations of rules about values: a rule is registered by its id, beside the rules of its family.
 
-A rule is a function over one thing, most often a column chunk, which yields what is claimed of the values
-(`Claim`).  That is cheap, and happens before anything is decoded.  The comparison of a claim with the values
-belongs to the kind of claim: bounds, counts and forms are in `pqassay.values.claims`; a claim of a single
-rule is beside that rule.
+A rule is a function over one thing, most often a column chunk, which yields claims about the values (`Claim`). That is cheap, and happens
+before anything is decoded. The comparison of a claim with the values belongs to the kind of claim: bounds, counts and forms are in
+`pqassay.values.claims`; a claim of a single rule is beside that rule.
 
 >>> @value_rule("STA-041", of=STATISTICS)                                  # doctest: +SKIP
 ... def no_value_is_greater_than_max_value(chunk):
-...     '''A reader skips the row group when it looks for the value.'''
+...     '''A reader that looks for the value skips the row group.'''
 ...     for name, raw in _given(chunk, "max_value"):
 ...         yield ChunkBound(chunk, name, raw, require_order(chunk))
 
@@ -36,7 +35,7 @@ _stated: dict[Subject[Any], dict[str, Stated]] = defaultdict(dict)
 
 
 class Audited(Protocol):
-    """Values that were compared with what is claimed of them."""
+    """Values that were compared with the claims about them."""
 
     @property
     def outcomes(self) -> Mapping[str, Outcome]:
@@ -55,9 +54,9 @@ def value_rule(
 
     Args:
         rule_id: Its id.
-        of: The column chunks, or entries of an index directory, that it is about, if not all.
-        only: To which audits it applies, if not to all.
-        audited: The values, which are `Audited`.
+        of: The subject: column chunks, or entries of an index directory. All chunks by default.
+        only: Selects the audits to which it applies; all by default.
+        audited: The subject of the `Audited` values.
     """
 
     def register(statement: Statement) -> Statement:

@@ -4,7 +4,6 @@ Contents: the commands, one module each, or a package for commands with many opt
 ``pqassay.toml``, `run`), the progress bar, and messages for failures.  A command parses its options, calls
 the room that does the work, and writes the result.
 
-Excluded: decisions about a file.  Heavy libraries are imported inside the command that needs them, so that
-``pqassay --help`` stays quick.  Nothing imports this room but ``python -m pqassay`` and the pipeline, whose command has the
-same options.
+Excluded: decisions about a file. Heavy libraries are imported inside the command that needs them, so that ``pqassay --help`` stays quick.
+Only ``python -m pqassay`` and the pipeline, whose command has the same options, import this room.
 """

@@ -1,4 +1,4 @@
-"""The command ``pqassay diff``: what differs between two files, field by field.
+"""The command ``pqassay diff``: the differences between two files, field by field.
 
 Exit codes: 0 the same bytes; 1 different; 2 wrong usage, or a file that cannot be opened or has too many fields.
 """

@@ -1,4 +1,4 @@
-"""The command ``pqassay dump``: every byte of a file, field by field; or the grammar by which others can show it."""
+"""The command ``pqassay dump``: every byte of a file, field by field; or a grammar for other programs that show files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class GrammarForm(StrEnum):
-    """Forms of a grammar."""
+    """Formats of a grammar."""
 
     KSY = "ksy"
 
@@ -86,7 +86,7 @@ def dump(
 
 
 def _write_grammars(folder: Path) -> None:
-    """Write each grammar into a folder, which is made where it is missing."""
+    """Write each grammar into a folder, which is created if missing."""
     from pqassay.dump.ksy import ENDING, definitions
     from pqassay_spec.base.sources import write_whole
 
@@ -101,7 +101,7 @@ def _write_grammars(folder: Path) -> None:
 
 
 def _require_file(path: Path) -> None:
-    # The functions of os.path answer False where the methods of Path raise: for names that are too long, say.
+    # For some names, such as too long ones, os.path functions return False, but methods of Path raise.
     if os.path.isdir(path):
         fail(f"{path} is a directory; name one of the files in it")
     if not os.path.exists(path):
@@ -112,7 +112,7 @@ def _require_file(path: Path) -> None:
 
 @contextlib.contextmanager
 def _opened(file: str) -> Generator[Source]:
-    """Open a file that is shown, locally or in a store."""
+    """A context that opens a file to show, locally or in a store."""
     from pqassay.stores.targets import is_uri
     from pqassay_spec.base.sources import FileSource
 
@@ -127,7 +127,7 @@ def _opened(file: str) -> Generator[Source]:
 
 
 def _stored(uri: str) -> RemoteSource | str:
-    """A file in a store, opened; of ``file://``, the local path."""
+    """The opened file of a store; for ``file://``, the local path."""
     from pqassay.errors import UsageError
     from pqassay.stores import remote
     from pqassay.stores.remote_source import describe

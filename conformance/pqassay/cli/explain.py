@@ -1,4 +1,4 @@
-"""The command ``pqassay explain``: what a rule demands."""
+"""The command ``pqassay explain``: the meaning of a rule."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The end of a command that cannot do what was asked."""
+"""Error endings of commands: messages on stderr, and checks of output options."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from pqassay.report.formats import FormatName
 
 LOOKED_AT = 1 << 16
-"""Bytes of a file that show whether pqassay wrote it."""
+"""The number of bytes of a file that are searched to see whether pqassay wrote it."""
 
 OUR_WORDS = (b"pqassay", b"conformant", b"errored", b'"kind": "status"')
-"""Words of reports, one of which is in each."""
+"""Words that identify reports; each report has at least one."""
 
 OutputFile = Annotated[Path | None, typer.Option(metavar="FILE", help="Write to FILE instead of stdout.")]
 """The option ``--output`` of commands that print; see `require_no_data`."""
@@ -29,51 +29,51 @@ Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show every detai
 
 
 def fail(message: str, code: int = 2) -> NoReturn:
-    """Print an error on stderr and leave with ``code``."""
+    """Print an error on stderr and exit with ``code``."""
     typer.echo(f"error: {printable(message)}", err=True)
     raise typer.Exit(code)
 
 
 @contextlib.contextmanager
 def failing_on_files(no_memory: str, code: int = 2) -> Generator[None]:
-    """End with an error where a file cannot be read, or with ``code`` where the memory is not enough."""
+    """A context that ends with an error if a file cannot be read, or with ``code`` if memory runs out."""
     try:
         yield
     except OSError as error:
         if error.filename is None:
-            raise  # not of a file: the output
+            raise  # an error of the output, not of a file
         fail(f"{error.filename}: {error.strerror or error}")
     except MemoryError:
         fail(no_memory, code)
 
 
 def fail_at_length(message: str, code: int = 2) -> NoReturn:
-    """Like `fail`, for a message of ours that has several lines."""
+    """Like `fail`, for a message of pqassay with several lines."""
     for number, line in enumerate(message.split("\n")):
         typer.echo(f"{'' if number else 'error: '}{printable(line)}", err=True)
     raise typer.Exit(code)
 
 
 def require_site(site: str | None) -> None:
-    """End with a usage error if the address of a site is not valid."""
+    """End with a usage error if the address of a site is invalid."""
     if site is not None and not site.startswith(("https://", "http://", "file://")):
         fail(f"--site {site}: not an address; it must begin with https://, http:// or file://")
 
 
 def require_format(chosen: FormatName, what: str, formats: Iterable[FormatName]) -> None:
-    """End with a usage error if something cannot be printed in a format."""
+    """End with a usage error if a format is not available for an output."""
     if chosen not in formats:
         fail(f"{what} in the formats {', '.join(formats)}, not {chosen.value}")
 
 
 def require_no_data(outputs: Mapping[str, str | os.PathLike[str] | None], *, only_ours: bool = False) -> None:
-    """End with a usage error if what an option writes would replace data, or something else that pqassay did not write.
+    """End with a usage error if an output would replace data, or other files that pqassay did not write.
 
     A shell turns ``--output *.parquet`` into the name of a Parquet file.
 
     Args:
-        outputs: The path that each option gives, if it was given.
-        only_ours: Whether nothing but reports of checks may be replaced; otherwise also texts without a form.
+        outputs: The path of each option; ``None`` if the option is absent.
+        only_ours: Whether only reports of checks may be replaced; otherwise, plain text may be replaced as well.
     """
     for option, path in outputs.items():
         if path is not None and (reason := _why_kept(path, only_ours=only_ours)):
@@ -81,7 +81,7 @@ def require_no_data(outputs: Mapping[str, str | os.PathLike[str] | None], *, onl
 
 
 def _holds_metadata(folder: Path) -> bool:
-    """Whether a folder is the one in which a table keeps its metadata."""
+    """Whether a folder contains a table's metadata."""
     from pqassay_spec.table.layout import DELTA_LOG, ICEBERG_METADATA, is_iceberg_metadata
 
     if folder.name != ICEBERG_METADATA:
@@ -92,7 +92,7 @@ def _holds_metadata(folder: Path) -> bool:
 
 
 def _why_kept(path: str | os.PathLike[str], *, only_ours: bool) -> str:
-    """Why nothing may be written to a path; empty if it may be."""
+    """The reason why nothing may be written to a path; empty if it may."""
     from pqassay_spec.parquet.file import ENCRYPTED_MAGIC, MAGIC
 
     real = Path(os.path.realpath(path))
@@ -104,7 +104,7 @@ def _why_kept(path: str | os.PathLike[str], *, only_ours: bool) -> str:
         with real.open("rb") as file:
             begin = file.read(LOOKED_AT)
     except OSError:
-        return ""  # whether it can be written is found out by writing
+        return ""  # writing will show whether it is writable
     if begin[: len(MAGIC)] in (MAGIC, ENCRYPTED_MAGIC):
         return "this is a Parquet file; remove it or"
     is_ours = not begin or any(word in begin for word in OUR_WORDS)

@@ -1,8 +1,7 @@
-"""Commands that are loaded when they are called, from whichever package has them.
+"""Commands that are loaded on demand, from any package.
 
-A table names each command by its module and function, as text. So no package imports another to add its
-commands, and ``--help`` of a command does not load the others. A command that was renamed works under its old
-name until 1.0 and prints what it is called now.
+A table names each command by its module and function, as text. So no package imports another to add its commands, and ``--help`` of a
+command does not load the others. A renamed command works under its old name until 1.0 and prints its new name.
 """
 
 from __future__ import annotations
@@ -18,18 +17,18 @@ from pqassay_spec import __version__
 from pqassay_spec.base.help_pages import in_one_style, note_renamed
 
 Table = Mapping[str, str]
-"""For each name of a command, ``module:function``, or ``module:app`` of a group of commands."""
+"""For each command name, ``module:function``, or ``module:app`` for a group of commands."""
 
 Panels = Mapping[str, Table]
-"""The commands of a program, by the heading that they have on its help page; an empty one is typer's own."""
+"""The commands of a program, by heading on its help page; an empty heading means typer's own."""
 
 
 HIDDEN = "hidden"
-"""The heading of commands that a program has and its help page does not list."""
+"""The heading of commands that the help page does not list."""
 
 
 class _Loaded(Mapping[str, Any]):
-    """The commands of a table by name; each is loaded when it is first asked for."""
+    """The commands of a table by name, each loaded on first use."""
 
     def __init__(self, panels: Panels) -> None:
         self._places = {
@@ -56,7 +55,7 @@ class _Loaded(Mapping[str, Any]):
 
 
 class _Group(TyperGroup):
-    """Commands that are loaded when they are called, and old names of some of them."""
+    """A group of commands that are loaded on demand, some with old names."""
 
     panels: ClassVar[Panels]
     renamed: ClassVar[Table]
@@ -79,7 +78,7 @@ class _Group(TyperGroup):
 
 
 def _command(name: str, place: str) -> Any:
-    """A command of typer, from a function that `pqassay_spec.base.help_pages.example` marked, or a group."""
+    """A typer command from a function that `pqassay_spec.base.help_pages.example` marked, or a group."""
     found: Any = pkgutil.resolve_name(place)
     if isinstance(found, typer.Typer):
         command: Any = typer.main.get_group(found)
@@ -96,15 +95,14 @@ def _command(name: str, place: str) -> Any:
 def group(
     panels: Panels, *, help_text: str, epilog: str, renamed: Table | None = None, aliases: Table | None = None
 ) -> typer.Typer:
-    """A group of commands, which can be a command of a program or of another group.
+    """A group of commands, for a program or for another group.
 
     Args:
         panels: Its commands, in the order of the help page.
         help_text: First lines of the help page.
         epilog: Last lines of the help page.
-        renamed: For each old name, which the help page does not list, the words that replace it. It works exactly as they do,
-            and prints on stderr what it is called now.
-        aliases: For each short name, which the help page does not list either, the words that it stands for.
+        renamed: For each unlisted old name, the words that replace it. It works exactly like these words, and prints them on stderr.
+        aliases: For each unlisted short name, the words that it stands for.
     """
     app = typer.Typer(
         cls=type("Group", (_Group,), {"panels": panels, "renamed": renamed or {}, "aliases": aliases or {}}),
@@ -119,7 +117,7 @@ def group(
 
 
 def _root() -> None:
-    """What a group without options does before its command: nothing."""
+    """Do nothing: the group itself has no options."""
 
 
 def program(
@@ -131,7 +129,7 @@ def program(
     renamed: Table | None = None,
     aliases: Table | None = None,
 ) -> typer.Typer:
-    """A `group` that can be started and prints its version, with this name before it."""
+    """A `group` that can be started as a program; its version option prints this name."""
     app = group(panels, help_text=help_text, epilog=epilog, renamed=renamed, aliases=aliases)
 
     def tell_version(wanted: bool) -> None:

@@ -1,4 +1,4 @@
-"""The command ``pqassay``: what its root shows, and where each command is, of whichever package.
+"""The command ``pqassay``: its help page, and the places of its commands in all packages.
 
 Exit codes: 0 nothing to report; 1 findings; 2 wrong usage, or nothing to check; 3 a list of known findings went stale;
 4 not everything could be judged; 70 the program itself failed.
@@ -115,7 +115,7 @@ def pipeline() -> None:
 
 
 def _run_under_old_name(old: str, now: str) -> None:
-    """Print what the command is called now, and run it."""
+    """Print the new name of the command, and run it."""
     name, *rest = sys.argv[1:] or [""]
     if name.startswith("-"):
         name, rest = "", [name, *rest]

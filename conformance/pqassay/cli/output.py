@@ -1,4 +1,4 @@
-"""Printing a report on the command line, and ending a check before there is one."""
+"""Printing of reports on the command line, and early endings of a check."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TERMINATED = 143
 
 
 def fail_with_lines(message: str) -> NoReturn:
-    """One error for each line."""
+    """Print one error per line and exit."""
     *first, last = message.split("\n")
     for line in first:
         typer.echo(f"error: {printable(line)}", err=True)
@@ -36,13 +36,13 @@ def fail_with_lines(message: str) -> NoReturn:
 
 @contextlib.contextmanager
 def interruptible() -> Generator[None]:
-    """Ctrl-C and SIGTERM end the check in one line; a store that hangs up does not end it at all."""
+    """A context in which Ctrl-C and SIGTERM end the check with one line, and a lost connection does not end it."""
 
     def terminate(*_: object) -> NoReturn:
         raise SystemExit(TERMINATED)
 
     handlers: dict[signal.Signals, Any] = {}
-    with contextlib.suppress(ValueError):  # only the main thread may
+    with contextlib.suppress(ValueError):  # only the main thread may set handlers
         handlers[signal.SIGTERM] = signal.signal(signal.SIGTERM, terminate)
         handlers[signal.SIGPIPE] = signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     try:
@@ -57,7 +57,7 @@ def interruptible() -> Generator[None]:
 
 
 Renderer = Callable[[Report, TextIO], None]
-"""Writes a report as text."""
+"""A function that writes a report as text."""
 
 
 def print_report(
@@ -71,16 +71,16 @@ def print_report(
     values: bool | None = None,
     verbose: bool = False,
 ) -> None:
-    """Print a report on stdout, or write it to a file, whole.
+    """Print a report on stdout, or write it to a file atomically.
 
     Args:
         report: The report, of a check or of a run.
-        format_name: As what.
+        format_name: The format.
         output: The file; ``None`` for stdout.
         render: Writes the text; by default the usual renderer.
         site: Address of the site with the rules' pages.
-        salt: The salt of the digests that stand for values.
-        values: Whether values are shown, see `write_report`; ``render`` shows what is in the report.
+        salt: The salt of the digests that replace values.
+        values: Whether values are shown, see `write_report`. It does not affect ``render``.
         verbose: Whether text has every detail.
     """
 
@@ -94,7 +94,7 @@ def print_report(
 
 
 def print_written(write: Callable[[TextIO], object], output: Path | None) -> None:
-    """Print on stdout what a function writes, or write it to a file, whole."""
+    """Print the output of a function on stdout, or write it to a file atomically."""
     if output is None:
         write(sys.stdout)
         return
@@ -104,11 +104,11 @@ def print_written(write: Callable[[TextIO], object], output: Path | None) -> Non
 
 
 def write_output(text: str, output: Path) -> None:
-    """Write what ``--output`` asks for to its file, whole; exit if that cannot be done."""
+    """Write the text of ``--output`` to its file atomically; exit if that fails."""
     content = text.encode("utf-8", "backslashreplace")
     try:
         if os.path.exists(output) and not os.path.isfile(output):
-            output.write_bytes(content)  # a pipe or a device is written, not replaced
+            output.write_bytes(content)  # pipes and devices are written in place
         else:
             write_whole(output, content)
     except OSError as error:

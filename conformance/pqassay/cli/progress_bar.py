@@ -1,4 +1,4 @@
-"""A progress bar on stderr: files, findings, speed. On a terminal only."""
+"""A progress bar on stderr: files, findings, speed. It appears only on a terminal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class ProgressBar:
-    """A bar on its way; what it is told is shown on it."""
+    """A running progress bar."""
 
     def __init__(self, bar: bars.Progress) -> None:
         self._bar = bar
@@ -22,12 +22,12 @@ class ProgressBar:
         self._findings = 0
 
     def __call__(self, done: int, total: int, file: FileReport | None, /) -> None:
-        """Show that one more file is judged. See `pqassay.judge.checker.Progress`."""
+        """Show that one more file was judged. See `pqassay.judge.checker.Progress`."""
         self._findings += len(file.findings) if file is not None else 0
         self.show(done, total, self._findings)
 
     def show(self, done: int, total: int, findings: int | None = None) -> None:
-        """Show how many files are done, and how many findings there are so far, where they are counted."""
+        """Show how many files are done and, if findings are counted, how many there are so far."""
         speed = self._bar.tasks[0].speed
         remarks = [f"{speed:,.0f} files/s"] if speed and total > 1 else []
         if findings is not None:
@@ -37,7 +37,7 @@ class ProgressBar:
 
 @contextlib.contextmanager
 def progress_bar() -> Generator[ProgressBar | None]:
-    """Show a bar while files are worked on; yields the callback for progress, ``None`` where there is no terminal."""
+    """A context that shows a bar; it yields the progress callback, or ``None`` without a terminal."""
     if not sys.stderr.isatty():
         yield None
         return

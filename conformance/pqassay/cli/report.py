@@ -1,4 +1,4 @@
-"""The command ``pqassay report``: print a report in another format, compare two, or put several results side by side.
+"""The command ``pqassay report``: prints a report in another format, compares two, or shows several results side by side.
 
 Exit codes: 0 printed, and nothing got worse; 1 something got worse (with --against only); 2 wrong usage, or no report.
 """
@@ -81,7 +81,7 @@ def report(
     Several reports must be results of `pqassay suite run`.
     """
     require_site(site)
-    salt = salt_of(None)  # one of the whole run
+    salt = salt_of(None)  # applies to the whole run
     chosen = format_of(output_format, output)
     if against is not None:
         require_format(chosen, "--against compares", COMPARED)
@@ -121,7 +121,7 @@ def print_side_by_side(
     output_format: FormatName,
     output: Path | None,
 ) -> None:
-    """Print several results, which messages call by the names of their files."""
+    """Print several results, each labeled with its file name."""
     try:
         shown = side_by_side(reports, files)
     except UsageError as error:

@@ -4,9 +4,9 @@ Contents: the fields of a file by path (`fields`), the changes of each field (`c
 result (`model`), its text (`text`) and the rows of bytes in it (`marks`).  Excluded: a parser; all fields
 come from `pqassay.dump`.
 
-How it works.  Both files are dumped, and the fields of the same path are compared.  A field whose value is the same is at most *moved*.
-An offset that leads to the field of the same path as before *follows*: it changed because something else did.  A structure that only one
-file has is one change.  An element of a list is named by its position, so that after an inserted one all others are compared with another.
+How it works. Both files are dumped, and the fields of the same path are compared. A field with the same value is unchanged or *moved*. An
+offset that still leads to the field of the same path *follows*: it changed only because something else moved. A structure that only one
+file has is one change. List elements are named by position, so all elements after an inserted one are compared with their neighbors.
 """
 
 from __future__ import annotations

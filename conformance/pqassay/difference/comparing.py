@@ -1,4 +1,4 @@
-"""The outcome of each field of a file: two dumps, compared path by path."""
+"""The comparison of two files: two dumps, path by path."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from pqassay_spec.rules.catalogue import DEFAULT_FILE
 __all__ = ["MOST_FIELDS", "TooManyFields", "compared", "difference"]
 
 AROUND = 12
-"""Bytes or characters before the first difference of two long values that are shown."""
+"""The number of bytes or characters shown before the first difference of two long values."""
 
 MOST_READ = 1 << 20
-"""Bytes of a long value in which the first difference is sought."""
+"""The number of bytes of a long value that are searched for the first difference."""
 
 _DECIMAL = re.compile("0|[1-9][0-9]{0,18}")
 
 _STEP = re.compile(r"(?<!^)[.\[]")
-"""Begins each step of a path but the first."""
+"""The start of each step of a path, except the first."""
 
 
 def difference(
@@ -35,17 +35,17 @@ def difference(
         old: The file before, damaged or not.
         new: The file after.
         kinds: Their kinds, see `pqassay.stores.kinds`.
-        moves: Whether fields that only moved are listed, and not only counted.
+        moves: Whether fields that only moved are listed; otherwise they are only counted.
 
     Raises:
         TooManyFields: A file has more than `MOST_FIELDS` fields.
-        Truncated: A file became shorter while it was read.
+        Truncated: A file became shorter during reading.
     """
     return compared(Fields(old, kinds[0]), Fields(new, kinds[1]), moves=moves)
 
 
 def compared(old: Fields, new: Fields, *, moves: bool = False) -> Difference:
-    """Compare files whose fields were read."""
+    """The difference of two files whose fields were already read."""
     return _Comparison(old, new).result(lists_moves=moves)
 
 
@@ -54,7 +54,7 @@ class _Comparison:
         self._old, self._new = old, new
 
     def result(self, *, lists_moves: bool) -> Difference:
-        """Everything."""
+        """The complete difference."""
         old, new = self._old, self._new
         files = [
             DifferentFile(fields.source.name, fields.source.size, [str(error) for error in fields.errors])
@@ -69,7 +69,7 @@ class _Comparison:
         for before, after in changed:
             listed = result.follows if self._follows(before, after, targets) else result.changes
             listed.append(self._change("changed", before, after))
-        if not result.changes:  # only what holds fields together differs, or structures changed places
+        if not result.changes:  # only structural bytes differ, or structures changed places
             result.changes = carriers or result.follows
             result.follows = result.follows if carriers else []
         for changes in (result.changes, result.follows, result.moves):
@@ -82,7 +82,7 @@ class _Comparison:
         """Compare the fields that both files have.
 
         Returns:
-            Those with another value, and what became of bytes that hold fields together.
+            The pairs with different values, and the changes of structural bytes between fields.
         """
         changed: list[tuple[Leaf, Leaf]] = []
         carriers: list[Change] = []
@@ -105,7 +105,7 @@ class _Comparison:
         return changed, carriers
 
     def _kind(self, before: Leaf, after: Leaf) -> Kind | None:
-        """What became of a field that both files have; ``None`` for nothing, wherever it is now."""
+        """The kind of change of a field that both files have; ``None`` if it has the same value at any place."""
         is_number = not isinstance(after.value, (bytes, str, Unparsed))
         if type(before.value) is not type(after.value) or (
             is_number and repr(before.value) != repr(after.value)
@@ -116,7 +116,7 @@ class _Comparison:
         return "stored otherwise" if is_number else "changed"
 
     def _follows(self, before: Leaf, after: Leaf, targets: dict[int, list[str]]) -> bool:
-        """Whether a changed offset leads to the field of the same path as before, or a size is that of its file."""
+        """Whether a changed offset still leads to the field of the same path, or a changed size is the size of its file."""
         was, now = _number(before), _number(after)
         if (was, now) == (self._old.source.size, self._new.source.size):
             return True
@@ -126,7 +126,7 @@ class _Comparison:
         return any(path in self._new.leaves and self._new.leaves[path].offset == now for path in targets[was])
 
     def _alone(self, kind: Kind, fields: Fields, others: Fields) -> Iterator[Change]:
-        """The fields that one file alone has, those of a structure that it alone has as one change."""
+        """The changes for fields that only one file has; a structure that only one file has is one change."""
         alone = [path for path in fields.leaves if path not in others.leaves]
         if not alone:
             return
@@ -160,7 +160,7 @@ class _Comparison:
         return Change(kind, after.path, 1, old, new, after.doc)
 
     def _excerpts(self, pair: Sequence[tuple[Leaf, Source]]) -> list[str]:
-        """The part of two long values around the first difference."""
+        """Excerpts of two long values around their first difference."""
         raws = [source.read(leaf.offset, min(leaf.length, MOST_READ)) for leaf, source in pair]
         start = max(same_ends(*raws)[0] - AROUND, 0)
         texts: list[str] = []
@@ -174,7 +174,7 @@ class _Comparison:
 
 
 def _steps(path: str) -> list[str]:
-    """A path and all that it lies below, from the root.
+    """A path and all paths above it, from the root.
 
     >>> _steps("footer.schema[1].name")
     ['footer', 'footer.schema', 'footer.schema[1]', 'footer.schema[1].name']
@@ -183,7 +183,7 @@ def _steps(path: str) -> list[str]:
 
 
 def _targets(fields: Fields, offsets: set[int]) -> dict[int, list[str]]:
-    """The paths of the fields that begin at each of some offsets."""
+    """The paths of the fields that begin at each of the offsets."""
     targets: dict[int, list[str]] = {offset: [] for offset in offsets}
     for path, leaf in fields.leaves.items():
         if leaf.offset in offsets:
@@ -192,7 +192,7 @@ def _targets(fields: Fields, offsets: set[int]) -> dict[int, list[str]]:
 
 
 def _is_in_header(leaf: Leaf) -> bool:
-    """Whether a field is a boolean of a Thrift struct: its bytes are a header, which also counts what lies before."""
+    """Whether a field is a boolean of a Thrift struct: its only byte is a header, which depends on the fields before."""
     return isinstance(leaf.value, bool) and not leaf.path.endswith("]")
 
 
@@ -202,7 +202,7 @@ def _by_place(change: Change) -> tuple[int, str]:
 
 
 def _number(leaf: Leaf) -> int | None:
-    """The number that a field holds, in digits or not."""
+    """The number in a field, as digits or as a value; ``None`` if there is none."""
     if isinstance(leaf.value, str) and _DECIMAL.fullmatch(leaf.value):
         return int(leaf.value)
     return leaf.value if isinstance(leaf.value, int) and not isinstance(leaf.value, bool) else None

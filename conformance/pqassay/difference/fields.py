@@ -1,4 +1,4 @@
-"""The fields of a file by their paths, as `pqassay.dump` writes them."""
+"""The fields of a file by path, as `pqassay.dump` returns them."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from pqassay_spec.grammar.hexdump import show
 from pqassay_spec.grammar.trace import Leaf
 
 MOST_FIELDS = 2_000_000
-"""Fields of one file that are held in memory."""
+"""The largest number of fields of one file that fit in memory."""
 
 SHORT = 32
-"""Bytes of a value that are held; what is shown of a longer one is read again."""
+"""The number of bytes of a value that are kept; longer values are read again to show them."""
 
 WINDOW = 1 << 20
-"""Bytes that are read at once."""
+"""The number of bytes per read."""
 
 
 class TooManyFields(Exception):  # noqa: N818 - a limit of ours, not the file's fault
@@ -28,15 +28,15 @@ class Fields:
     """All fields of one file.
 
     Args:
-        source: The file; it stays open as long as it is compared.
+        source: The file; it stays open during the comparison.
         kind: Its kind.
 
     Attributes:
-        leaves: Its leaves by path. Where a path has several, the second one has the key ``PATH#1``, and so on.
+        leaves: Its leaves by path. If a path has several leaves, the second has the key ``PATH#1``, and so on.
         errors: The error that ended reading.
 
     Raises:
-        TooManyFields: There are too many.
+        TooManyFields: The file has too many fields.
     """
 
     def __init__(self, source: Source, kind: str) -> None:
@@ -60,7 +60,7 @@ class Fields:
             self.leaves[key] = leaf._replace(value=leaf.value[:SHORT]) if is_long else leaf
 
     def read(self, offset: int, length: int) -> bytes:
-        """Bytes of the file; neighbors come from one read."""
+        """Read bytes of the file; neighboring ranges share one read."""
         local = offset - self._start
         if local < 0 or local + length > len(self._window):
             self._start, local = offset, 0
@@ -69,7 +69,7 @@ class Fields:
 
 
 def same_bytes(old: Fields, new: Fields, before: tuple[int, int], after: tuple[int, int]) -> bool:
-    """Whether both files hold the same bytes at these places, each an offset and a length."""
+    """Whether both files have the same bytes at two places, each given as offset and length."""
     if before[1] != after[1]:
         return False
     return all(
@@ -80,7 +80,7 @@ def same_bytes(old: Fields, new: Fields, before: tuple[int, int], after: tuple[i
 
 
 def same_ends(old: bytes, new: bytes) -> tuple[int, int]:
-    """How many bytes two values have in common at the beginning, and how many of the others at the end.
+    """The lengths of the common prefix and, after it, of the common suffix of two values.
 
     >>> same_ends(b"abcd", b"abXXd")
     (2, 1)
@@ -92,7 +92,7 @@ def same_ends(old: bytes, new: bytes) -> tuple[int, int]:
 
 
 def shown(leaf: Leaf, source: Source) -> str:
-    """The value of a field for people."""
+    """The value of a field as text for people."""
     if isinstance(leaf.value, (bytes, str)) and leaf.length > SHORT:
         cut = source.read(leaf.offset, min(leaf.length, 4 * SHORT))
         value = cut if isinstance(leaf.value, bytes) else cut.decode("utf-8", "replace")

@@ -8,13 +8,13 @@ from pqassay_spec.base.sources import Source
 from pqassay_spec.grammar.hexdump import ROW, marked
 
 ROWS = 4
-"""Rows that are shown of one field."""
+"""The number of rows shown for one field."""
 
 MOST_READ = 1 << 20
-"""Bytes of a field in which the first difference is sought."""
+"""The number of bytes of a field that are searched for the first difference."""
 
 Rows = list[tuple[str, str]]
-"""Rows, each with its line of marks."""
+"""Hexdump rows, each with its line of marks."""
 
 
 def marked_rows(change: Change, sources: tuple[Source, Source], most: int = ROWS) -> tuple[Rows, Rows]:
@@ -23,7 +23,7 @@ def marked_rows(change: Change, sources: tuple[Source, Source], most: int = ROWS
     Args:
         change: The change.
         sources: Both files.
-        most: Rows of each.
+        most: The largest number of rows for each file.
     """
     places = (change.old, change.new)
     lengths = [place.length for place in places if place is not None]

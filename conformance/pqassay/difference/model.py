@@ -1,4 +1,4 @@
-"""The difference of two files, as classes from which its JSON and the schema of that are derived."""
+"""The difference of two files as classes, from which JSON and its schema are derived."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from pqassay.report.json_form import members_json, schema_of
 SCHEMA_VERSION = 1
 
 Kind = Literal["changed", "added", "removed", "stored otherwise"]
-"""What became of a field.  ``stored otherwise``: the value is the same in other bytes, or the bytes that hold the structure together
-differ."""
+"""The kind of change of a field.
+
+``stored otherwise``: the value is the same, but its bytes or the structural bytes around it differ.
+"""
 
 
 @dataclass(frozen=True)
@@ -20,8 +22,8 @@ class Place:
 
     Attributes:
         path: Its path in that file.
-        offset, length: Its first byte, and how many it has; those of a structure may lie apart.
-        value: Its value for people; of two long ones, the part around the first difference.
+        offset, length: Its first byte and its number of bytes; bytes of a structure need not be contiguous.
+        value: Its value as text; for two long values, only the part around the first difference.
     """
 
     path: str
@@ -35,11 +37,11 @@ class Change:
     """The change of one field, or of all fields below a path.
 
     Attributes:
-        kind: What.
+        kind: The kind of change.
         path: Its path.
-        fields: How many fields it stands for.
-        old, new: Its places; ``null`` where it is not.
-        doc: What the field means.
+        fields: The number of fields that it covers.
+        old, new: Its places; ``null`` if the file does not have it.
+        doc: The meaning of the field.
     """
 
     kind: Kind
@@ -52,7 +54,7 @@ class Change:
 
 @dataclass(frozen=True)
 class DifferentFile:
-    """One of the files: its path, its size in bytes, and what kept fields of it from being read."""
+    """One of the two files: its path, its size in bytes, and the errors that prevented reading some fields."""
 
     path: str
     size: int
@@ -65,13 +67,13 @@ class Difference:
 
     Attributes:
         old, new: The files.
-        same: Whether they hold the same bytes.
+        same: Whether both files have the same bytes.
         changes: The changes of fields, in the order of the new file.
-        follows: Offsets that lead to the field of the same path as before, which is elsewhere.
-        moved: How many fields have the value that they had, at another offset.
-        unchanged: How many have it at the same offset.
-        moves: The fields that moved, if they were asked for.
-        schema_version: Version of these members.
+        follows: Offsets that still lead to the field of the same path, which has moved.
+        moved: The number of fields with the same value at another offset.
+        unchanged: The number of fields with the same value at the same offset.
+        moves: The fields that moved, if requested.
+        schema_version: The version of this schema.
     """
 
     old: DifferentFile
@@ -90,7 +92,7 @@ class Difference:
         return 0 if self.same else 1
 
     def to_json(self, indent: int | None = 2) -> str:
-        """The difference as JSON text in ASCII. Optional members that have their default are left out."""
+        """The difference as ASCII JSON. Optional members with their default value are omitted."""
         return members_json(self, indent)
 
 

@@ -19,10 +19,10 @@ COLOURS: dict[Kind, str] = {
 }
 
 SHOWN = 8
-"""Changes that the text names unless it is verbose; further ones are counted."""
+"""The number of changes that the text lists unless it is verbose; the others are counted."""
 
 WIDTH = 17
-"""Columns of the word that says what became of a field."""
+"""The width, in characters, of the word for the kind of change."""
 
 
 def render(
@@ -37,10 +37,10 @@ def render(
 
     Args:
         difference: The difference.
-        stream: Where to.
-        sources: The files, of which the bytes of changed fields are shown; ``None`` for none.
-        follows: Whether to list the offsets that follow, and the fields that moved, and not only to count them.
-        verbose: Whether all changes are named.
+        stream: The output stream.
+        sources: The files, to show the bytes of changed fields; ``None`` to omit the bytes.
+        follows: Whether to list, not only count, the offsets that follow and the fields that moved.
+        verbose: Whether all changes are listed.
     """
     console = plain_console(stream)
     shown = difference.changes if verbose else difference.changes[:SHOWN]

@@ -1,4 +1,4 @@
-"""The trace of a file: what every byte of it is, as far as it can be read, and then the error.
+"""The trace of a file: the meaning of every byte, up to the first error.
 
 Contents: for each kind of file (`pqassay.stores.kinds.dumped_as`), a module of that name with a function
 ``trace``, here or in a plug-in; and the output forms of leaves (`forms`).  Excluded: verdicts.
@@ -18,12 +18,12 @@ __all__ = ["Hexdump", "JsonLines", "Selected", "Sink", "Tree", "dump"]
 
 
 def dump(source: Source, sink: Sink, kind: str = DEFAULT_FILE) -> list[FormatError]:
-    """Trace everything in a file that can be traced.
+    """Trace every readable part of a file.
 
     Args:
         source: The file.
-        sink: Takes the leaves.
-        kind: What kind of file it is, see `pqassay.stores.kinds.dumped_as`.
+        sink: Receives the leaves.
+        kind: The kind of file, see `pqassay.stores.kinds.dumped_as`.
 
     Returns:
         The errors that ended reading, with their places.

@@ -1,4 +1,4 @@
-"""The trace of small page bodies that are not compressed: levels, and values that are plain or indexes into a dictionary.
+"""The trace of small, uncompressed page bodies: levels, and values that are plain or dictionary indexes.
 
 Larger bodies, compressed ones and other encodings are one leaf, see `pqassay.dump.pages`.
 """
@@ -23,17 +23,17 @@ from pqassay_spec.parquet.thrift import (
 )
 
 SMALL = 1024
-"""Bytes of the longest body that is taken apart."""
+"""The size in bytes of the longest body that is decoded."""
 
 MOST_VALUES = 1 << 12
-"""Values of a body that is taken apart; a run of a few bytes may stand for any number."""
+"""The number of values of a body that is decoded; a run of a few bytes may contain any number."""
 
 READABLE = (Encoding.PLAIN, *DICTIONARY_ENCODINGS)
-"""Encodings of values that are taken apart."""
+"""Encodings of values that are decoded."""
 
 
 def is_taken_apart(page: PageUnderTest) -> bool:
-    """Whether a body that is not compressed has few bytes, few values, and an encoding that is read here."""
+    """Whether an uncompressed body has few bytes, few values, and an encoding that is decoded here."""
     own = page.own_header
     return (
         own is not None
@@ -58,7 +58,7 @@ class BodyTrace:
         self._position = self._last_length = 0
 
     def leaves(self) -> Iterator[Leaf]:
-        """All of them; what cannot be read is one leaf with the error."""
+        """All leaves; an unreadable part is one leaf with the error."""
         reason = "bytes behind the values"
         try:
             with boundary():
@@ -91,7 +91,7 @@ class BodyTrace:
                 if encoding != Encoding.RLE:
                     raise Malformed(f"{name.replace('_', ' ')} in an encoding that is not decoded")
                 length = stated
-                if length is None:  # version 1 has it ahead of the levels
+                if length is None:  # version 1 has it before the levels
                     yield self._length(name, f"Bytes of the {name.replace('_', ' ')}.")
                     length = self._last_length
                 levels, _ = decode(self._ahead(length), width=bit_width(high), count=own.num_values)
@@ -134,7 +134,7 @@ class BodyTrace:
                 return
 
     def _length(self, name: str, doc: str) -> Leaf:
-        """The length ahead of levels or of a value; what it says is the last length then."""
+        """The leaf of the length before levels or a value; it also becomes the current length."""
         raw = self._ahead(LENGTH.sizeof())
         self._last_length = int(LENGTH.parse(raw))
         taken = self._take(f"{name}:length", len(raw), self._last_length, doc)
@@ -142,7 +142,7 @@ class BodyTrace:
         return taken
 
     def _ahead(self, length: int) -> bytes:
-        """The next bytes. Raises `Malformed` if there are too few, or less than none."""
+        """The next bytes. Raises `Malformed` if there are too few, or the length is negative."""
         left = len(self._data) - self._position
         if not 0 <= length <= left:
             raise Malformed(f"{length} bytes, where {left} are left in the body")

@@ -1,4 +1,4 @@
-"""The structures in the body of a Parquet file, as the footer refers to them: where each begins and ends, and what traces it."""
+"""The structures in the body of a Parquet file that the footer refers to: their ranges, and their tracers."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from pqassay_spec.parquet.thrift import BloomFilterHeader, ColumnChunk, ColumnIn
 
 
 def column_chunks(file: FileUnderTest, errors: Errors) -> Iterator[Region]:
-    """The pages of every column chunk."""
+    """Yield the regions of the pages of every column chunk."""
     leaves: dict[tuple[str, ...], SchemaLeaf] = {}
-    with suppress(FormatError):  # without a schema, bodies are not taken apart
+    with suppress(FormatError):  # without a schema, bodies cannot be decoded
         leaves = {leaf.path: leaf for leaf in file.leaves}
     for path, chunk in _chunks(file):
         facts, start = chunk.meta_data, chunk_start(chunk)
@@ -40,7 +40,7 @@ def column_chunks(file: FileUnderTest, errors: Errors) -> Iterator[Region]:
 
 
 def page_indexes(file: FileUnderTest, errors: Errors) -> Iterator[Region]:
-    """Every column index and offset index."""
+    """Yield the regions of every column index and offset index."""
     for path, chunk in _chunks(file):
         for name, kind, start, length in (
             ("column_index", ColumnIndex, chunk.column_index_offset, chunk.column_index_length),
@@ -64,7 +64,7 @@ def _record(
 
 
 def bloom_filters(file: FileUnderTest, errors: Errors) -> Iterator[Region]:
-    """Every bloom filter: its header, and its bitset as one leaf."""
+    """Yield the region of every bloom filter: its header, and its bitset as one leaf."""
     for path, chunk in _chunks(file):
         facts = chunk.meta_data
         if facts is None or not facts.bloom_filter_offset:
@@ -119,7 +119,7 @@ def _bloom_filter(file: FileUnderTest, root: str, start: int, taken: int, size: 
 
 
 def embedded_index(file: FileUnderTest, errors: Errors) -> Iterator[Region]:
-    """The IDX1 blob, whose payload is one leaf: values that line feeds part."""
+    """Yield the region of the IDX1 blob, whose payload of values and line feeds is one leaf."""
     try:
         blob = file.part(EmbeddedIndex).blob
         yield Region(blob.start, blob.end, "idx1", listed(idx1.trace_blob(file.source, blob)))
@@ -130,14 +130,14 @@ def embedded_index(file: FileUnderTest, errors: Errors) -> Iterator[Region]:
 
 
 def _chunks(file: FileUnderTest) -> Iterator[tuple[str, ColumnChunk]]:
-    """The chunks in this file, each with its path; none in a summary of other files."""
+    """The chunks in this file, each with its path; empty for a summary of other files."""
     if not file.is_summary:
         for _, path, _, chunk in file.own_chunks:
             yield path.removeprefix("footer."), chunk
 
 
 def _is_inside(file: FileUnderTest, start: int, end: int, field: str, errors: Errors) -> bool:
-    """Whether a range lies in the body; where it does not, that is noted."""
+    """Whether a range lies in the body; if not, an error is noted."""
     framing = file.framing
     if framing.body_start <= start < end <= framing.footer_start:
         return True

@@ -1,7 +1,7 @@
-"""The trace of an index directory: its fields, and those of every blob that is where its entry says.
+"""The trace of an index directory: its fields, and the fields of every blob that is at its place.
 
-The directory and inline blobs are in Base64: a field of theirs has the place of the characters that hold it.  A field of a blob
-that is compressed has the place of all of the blob.
+The directory and inline blobs are Base64 text, so each of their fields has the place of its characters. Each field of a compressed blob has
+the place of the whole blob.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ UNREADABLE = (FormatError, NotApplicable, NotChecked)
 
 
 def directory_blobs(file: FileUnderTest, errors: Errors) -> Iterator[Region]:
-    """The blobs in the body that entries describe, except one that the key of IDX1 leads to as well."""
+    """Yield the blobs in the body that entries describe, except a blob that the key of IDX1 also refers to."""
     known = None
-    with suppress(NotApplicable, FormatError):  # said where the embedded index is shown
+    with suppress(NotApplicable, FormatError):  # reported with the embedded index
         blob = file.part(EmbeddedIndex).blob
         known = blob.start, blob.end
     for leaves in DirectoryTrace(file, errors).in_body():
@@ -52,14 +52,14 @@ class DirectoryTrace:
 
     Args:
         file: The file.
-        errors: Gets what keeps a directory from being read.
+        errors: Receives the errors of reading a directory.
     """
 
     def __init__(self, file: FileUnderTest, errors: list[FormatError]) -> None:
         self._part = file.part(IndexDirectory)
         self._errors = errors
         self._entries: list[EntryUnderTest] = []
-        with suppress(FormatError):  # of the footer, which is said elsewhere
+        with suppress(FormatError):  # an error of the footer, which is reported elsewhere
             self._entries = self._part.entries
 
     def in_body(self) -> Iterator[list[Leaf]]:
@@ -69,7 +69,7 @@ class DirectoryTrace:
                 yield leaves
 
     def in_footer(self) -> Iterator[list[Leaf]]:
-        """The leaves of each directory, and of the blobs that are inline or in the extension."""
+        """The leaves of each directory, and of blobs that are inline or in the extension."""
         with suppress(FormatError):
             for directory in self._part.directories:
                 yield self._directory(directory)
@@ -82,7 +82,7 @@ class DirectoryTrace:
             data = directory.data
             try:
                 _ = directory.directory
-            except NotChecked:  # of another version, which may go on otherwise
+            except NotChecked:  # another version, which may have other content after this
                 found = trace(entries.HEADER, data[: entries.HEADER_SIZE], root="directory")[1]
                 return [self._placed(directory, leaf) for leaf in found]
             except Malformed as error:
@@ -98,7 +98,7 @@ class DirectoryTrace:
         return leaf._replace(path=path, offset=offset, length=length)
 
     def _blob(self, entry: EntryUnderTest) -> list[Leaf]:
-        """The leaves of a blob; its bytes as one, where its structure cannot be read; none, where it is not there."""
+        """The leaves of a blob: one leaf for all bytes if its structure cannot be read; empty if the blob is missing."""
         stored = self._stored(entry)
         if stored is None:
             return []

@@ -14,21 +14,21 @@ from pqassay_spec.grammar.hexdump import annotated_ranges, show
 from pqassay_spec.grammar.trace import Leaf, Unparsed
 
 Sink = Callable[[list[Leaf]], None]
-"""Takes leaves in the order of their bytes, batch by batch."""
+"""A function that receives leaves in the order of their bytes, in batches."""
 
 
 class Selected:
-    """Passes on the leaves whose path matches a glob, or is below a path that is given in full."""
+    """Passes on the leaves whose path matches a glob, or is below a complete path."""
 
     def __init__(self, pattern: str, sink: Sink) -> None:
-        escaped = pattern.replace("[", "[[]")  # indexes are not character classes
+        escaped = pattern.replace("[", "[[]")  # brackets mean indexes, not character classes
         globs = (escaped, f"{escaped}.*", f"{escaped}[[]*", f"{escaped}:*")
         self._matches = re.compile("|".join(fnmatch.translate(glob) for glob in globs)).match
         self._sink = sink
         self.found = False
 
     def __call__(self, leaves: list[Leaf]) -> None:
-        """Hand on those of a batch that match."""
+        """Pass on the matching leaves of a batch."""
         chosen = [leaf for leaf in leaves if self._matches(leaf.path)]
         self.found = self.found or bool(chosen)
         self._sink(chosen)
@@ -60,7 +60,7 @@ class Tree:
 
 
 class Hexdump:
-    """Writes the rows of an annotated hexdump; with ``whole``, the bytes between the leaves as well."""
+    """Writes the rows of an annotated hexdump; with ``whole``, also the bytes between the leaves."""
 
     def __init__(self, write: Callable[[str], object], source: Source, *, whole: bool) -> None:
         self._write, self._source, self._whole = write, source, whole
@@ -81,7 +81,7 @@ class Hexdump:
 class JsonLines:
     """Writes one JSON object per leaf: path, offset, length, value, doc, and the name of an enum value.
 
-    The value of bytes that are not taken apart is an object whose member ``reason`` says what they are.
+    For bytes that are not decoded, the value is an object whose member ``reason`` describes them.
     """
 
     def __init__(self, write: Callable[[str], object]) -> None:

@@ -1,6 +1,7 @@
-"""The leaves of a JSON text: every value, those in texts that hold JSON themselves included, and what is written between values.
+"""The leaves of a JSON text: every value, including JSON within strings, and the text between values.
 
-Names of members, brackets and commas carry structure: they belong to the value that they lead to, and what closes the text to the text.
+Names of members, brackets and commas are structural: they belong to the value that follows them. The text after the last value belongs to
+the whole document.
 """
 
 from __future__ import annotations
@@ -12,23 +13,23 @@ from pqassay_spec.grammar.trace import Leaf
 from pqassay_spec.table.json_places import members
 
 Documented = Callable[[tuple[str, ...]], str]
-"""What is declared of a value, by the names that lead to it."""
+"""The declared meaning of a value, by the member names that lead to it."""
 
 LEADS, CLOSES = "names", "stop"
-"""Parts of a path that carry structure: what leads to a value, and what closes the text."""
+"""Parts of a path for structural text: before a value, and at the end of the document."""
 
 
 def leaves_of(data: bytes, root: str, documented: Documented, base: int = 0) -> Iterator[Leaf]:
-    """Yield the leaves of a JSON text, so that each of its bytes belongs to one.
+    """Yield leaves of a JSON text that together cover all its bytes.
 
     Args:
         data: The text, UTF-8.
-        root: Its path; empty if it is the whole file.
-        documented: Says what a value means.
-        base: Its offset in the file.
+        root: The path of the text; empty if the text is the whole file.
+        documented: Returns the meaning of a value.
+        base: The offset of the text in the file.
 
     Raises:
-        ValueError: It is not JSON; leaves that were yielded before are true.
+        ValueError: The text is not JSON; leaves yielded before the error are valid.
     """
     position = 0
     for one in members(data):
@@ -43,7 +44,7 @@ def leaves_of(data: bytes, root: str, documented: Documented, base: int = 0) -> 
 
 
 def hand_on(data: bytes, root: str, documented: Documented, sink: Sink, base: int = 0) -> str | None:
-    """Hand the leaves of a text to a sink, and return why it is not JSON; ``None`` if it is."""
+    """Pass the leaves of a text to a sink; return why it is not JSON, or ``None`` if it is."""
     leaves: list[Leaf] = []
     reason = None
     try:

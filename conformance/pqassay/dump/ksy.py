@@ -1,4 +1,4 @@
-"""The grammars of what is attached to Parquet files as definitions of Kaitai Struct, one file each."""
+"""The grammars of structures attached to Parquet files as Kaitai Struct definitions, one file each."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pqassay_spec.parquet.thrift import BloomFilterHeader
 from pqassay_spec.pm import places as pm
 
 ENDING = ".ksy"
-"""The ending of the names of such files."""
+"""The file extension of definitions."""
 
 
 @expressed("num_bytes")
@@ -28,7 +28,7 @@ BLOOM_FILTER = Struct(
     "header" / grammar(BloomFilterHeader) * "The header, in Thrift's compact protocol.",
     "bitset" / Bytes(_bitset_length) * "The bits.",
 )
-"""A bloom filter, as a Parquet file holds it."""
+"""The definition of a bloom filter in a Parquet file."""
 
 BITSET = Struct(
     "blocks" / GreedyRange(Struct("words" / BLOCK * "Eight words, with one bit each for a value."))

@@ -1,6 +1,6 @@
 """The trace of the pages of a column chunk: every field of their headers, and their bodies.
 
-A body is a leaf that says what it is, unless it is small enough to be taken apart, see `pqassay.dump.bodies`.
+A body is one leaf with a description, unless it is small enough to be decoded, see `pqassay.dump.bodies`.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ class ChunkTrace:
 
     Args:
         source: The file.
-        facts: The facts of the footer about the chunk.
+        facts: The footer's metadata of the chunk.
         path: Its path, ``row_groups[0].columns[1]``.
-        start, end: Its bytes.
-        leaf: Its column; ``None`` if the schema does not say.
+        start, end: The range of its bytes.
+        leaf: Its column; ``None`` if the schema lacks it.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class ChunkTrace:
         self._start, self._end = start, end
 
     def __call__(self, sink: Sink) -> FormatError | None:
-        """Hand the leaves to a sink, page by page; return the error where the pages end too early."""
+        """Pass the leaves to a sink, page by page; return the error if the pages end too early."""
         position, number = self._start, 0
         try:
             for page in each_page(self._source, self._start, self._end, self._path, self._facts.num_values):
@@ -67,7 +67,10 @@ class ChunkTrace:
         return structure(grammar(PageHeader), lambda: self._source.read(start, length), root, start)
 
     def _body(self, page: PageUnderTest) -> Iterator[Leaf]:
-        """The body: levels and values of a small one, else one leaf, or levels and values where the header of a page of version 2 says where they end."""
+        """The leaves of a body: levels and values if it is small, else one leaf.
+
+        A larger page of version 2 is split into levels and values, since its header says where the levels end.
+        """
         path, position = f"{self._path}.pages[{page.number}].body", page.body_start
         end = page.offset + page.stored_length
         v2 = page.v2
@@ -88,7 +91,7 @@ class ChunkTrace:
             yield unparsed(path, position, end, self._what(page, end - position))
 
     def _is_plain(self, page: PageUnderTest) -> bool:
-        """Whether the values of a page are not compressed."""
+        """Whether the values of a page are uncompressed."""
         is_exempt = page.v2 is not None and page.v2.is_compressed is False
         return is_exempt or self._facts.codec == CompressionCodec.UNCOMPRESSED
 
@@ -112,7 +115,7 @@ class ChunkTrace:
 
 
 def _name(names: type[IntEnum], value: int) -> str:
-    """The name of an enum value; the number where it has none."""
+    """The name of an enum value; its number if it has no name."""
     try:
         return str(names(value).name)
     except ValueError:

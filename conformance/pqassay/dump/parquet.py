@@ -1,7 +1,7 @@
 """The trace of a Parquet file: head, pages, indexes, bloom filters, embedded index, gaps, footer, tail.
 
-Every byte has a leaf: a field, or a name for bytes that are not taken apart.  `BODY` lists what finds the structures of the body;
-bytes that none of these claims are gaps.
+Every byte has a leaf: a field, or a description of bytes that are not decoded. `BODY` lists the functions that find structures of the body;
+all other bytes are gaps.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ BODY: tuple[Callable[[FileUnderTest, Errors], Iterator[Region]], ...] = (
     embedded_index,
     directory_blobs,
 )
-"""What finds structures in the body: each yields regions, in any order, and notes the errors of those that it cannot find."""
+"""Functions that find structures in the body. Each yields regions, in any order, and notes errors for structures that it cannot find."""
 
 
 def trace(source: Source, sink: Sink) -> list[FormatError]:
@@ -69,7 +69,7 @@ def trace(source: Source, sink: Sink) -> list[FormatError]:
 
 
 def _framing_without_magic(source: Source) -> Framing | None:
-    """The places of footer and tail where only the last magic is wrong; ``None`` where that is not so."""
+    """The places of footer and tail if only the last magic is wrong; ``None`` otherwise."""
     if source.size < parquet_file.HEAD_SIZE + parquet_file.TAIL_SIZE:
         return None
     start = source.size - parquet_file.TAIL_SIZE
@@ -86,12 +86,12 @@ def _framing_without_magic(source: Source) -> Framing | None:
 
 
 def _without_footer(source: Source, write: Writer, head: FormatError | None, tail: FormatError) -> None:
-    """What can be shown of a file without a footer."""
+    """Trace the head and the tail of a file without a footer."""
     start = min(parquet_file.HEAD_SIZE, source.size)
     end = max(start, source.size - parquet_file.TAIL_SIZE)
     is_short = source.size < parquet_file.HEAD_SIZE + parquet_file.TAIL_SIZE
     if start == parquet_file.HEAD_SIZE:
-        # If a file is too short, head and tail say the same.
+        # If a file is too short, head and tail have the same error.
         write(
             Region(0, start, "head", _fixed(parquet_file.HEAD, source, 0, "head", None if is_short else head))
         )
@@ -105,21 +105,21 @@ def _without_footer(source: Source, write: Writer, head: FormatError | None, tai
 
 
 def _failed(error: FormatError) -> Tracer:
-    """The tracer of what cannot be read at all."""
+    """The tracer of an unreadable structure, which only returns the error."""
     return lambda _: error
 
 
 def _fixed(
     structure: AnyConstruct, source: Source, start: int, root: str, wrong: FormatError | None
 ) -> Tracer:
-    """The tracer of a structure of fixed size; of a field with the wrong value, the bytes are the value.
+    """The tracer of a structure of fixed size; a field with a wrong value is shown as bytes.
 
     Args:
         structure: Its declaration.
         source: The file.
         start: Its offset.
         root: Its path.
-        wrong: What is known to be wrong with it, and says it better than the grammar can.
+        wrong: A known error, which replaces the less specific error of the grammar.
     """
 
     def trace(sink: Sink) -> FormatError | None:
@@ -140,7 +140,7 @@ def _tail(source: Source, wrong: FormatError | None) -> Region:
 
 
 def _footer(file: FileUnderTest, framing: Framing) -> Region:
-    """The footer, and the signature that may follow it."""
+    """The region of the footer, and of the signature that may follow it."""
     start, end = framing.footer_start, framing.tail_start
 
     def trace(sink: Sink) -> FormatError | None:
@@ -149,7 +149,7 @@ def _footer(file: FileUnderTest, framing: Framing) -> Region:
         except Unsupported as error:
             return error
         except FormatError:
-            taken = None  # said where the trace ends
+            taken = None  # reported at the end of the trace
         problem = trace_into(sink, grammar(FileMetaData), file.footer, root="footer", base=start)
         if problem is not None:
             return problem.within(rule="PQF-004")
@@ -166,7 +166,7 @@ def _body(file: FileUnderTest, errors: Errors) -> list[Region]:
     regions: list[Region] = []
     try:
         _ = file.metadata
-    except FormatError:  # said with the footer, with its place
+    except FormatError:  # reported with the footer, at its place
         reason = "unreadable: the footer cannot be read"
         return [stretch("body", framing.body_start, framing.footer_start, reason)]
     for find in BODY:
@@ -179,10 +179,10 @@ def _body(file: FileUnderTest, errors: Errors) -> list[Region]:
 
 
 def _gaps(file: FileUnderTest, found: Sequence[Region]) -> Iterator[Region]:
-    """What lies between sorted regions."""
+    """The regions between sorted regions."""
     framing = file.framing
     leaves: list[SchemaLeaf] = []
-    with suppress(FormatError):  # the schema only helps to recognise bytes
+    with suppress(FormatError):  # the schema only helps to identify bytes
         leaves = file.leaves
     starts = {region.start for region in found}
     alone = {given.start for given in file.offsets} - starts

@@ -1,4 +1,4 @@
-"""The trace of a ``_pm`` file: header, blocks, footers, and what lies between them."""
+"""The trace of a ``_pm`` file: header, blocks, footers, and gaps between them."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ UNCLAIMED = "bytes that belong to no structure that could be read"
 UNCOMMITTED = "bytes after the committed size: readers ignore them"
 
 WINDOW = 1 << 20
-"""Bytes of a gap in which something else than zeros is sought at once."""
+"""The number of bytes of a gap that are searched at once for bytes other than zero."""
 
 
 def trace(source: Source, sink: Sink) -> list[FormatError]:
     """See `pqassay.dump.dump`.
 
-    The structures of a damaged file may lie anywhere, so that the gaps are known when all were seen: it is read twice.
+    The structures of a damaged file may be anywhere, so the gaps are known only at the end. Therefore, the file is read twice.
     """
     seen = _Seen()
     for batch in trace_pm(source):
@@ -45,7 +45,7 @@ def trace(source: Source, sink: Sink) -> list[FormatError]:
 
 
 class _Seen:
-    """The bytes that have a leaf, as ranges in the order in which they came; ranges that touch are one."""
+    """The bytes that already have a leaf, as ranges in order of arrival; touching ranges are merged."""
 
     def __init__(self) -> None:
         self.ranges: list[tuple[int, int]] = []
@@ -77,7 +77,7 @@ def _gaps(source: Source, seen: _Seen) -> Iterator[Leaf]:
 
 
 def _parted(start: int, end: int, committed: int | None) -> Iterator[tuple[int, int]]:
-    """A gap, in two parts where the committed bytes end in it."""
+    """A gap, split in two at the end of the committed bytes."""
     if committed is not None and start < committed < end:
         yield start, committed
         start = committed

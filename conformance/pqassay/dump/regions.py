@@ -1,4 +1,4 @@
-"""Regions: the parts of a file that are traced one by one, and the leaves for bytes that are not taken apart.
+"""Regions: the parts of a file that are traced one by one, and leaves for bytes that are not decoded.
 
 The regions of a file are found first, from its footer, and traced in the order of their bytes. So at most one
 region is in memory.  Bytes of a region without a leaf, and bytes between two regions, get a leaf that
@@ -16,19 +16,19 @@ from pqassay_spec.grammar.constructs import AnyConstruct
 from pqassay_spec.grammar.trace import Leaf, Unparsed, trace_into
 
 Tracer = Callable[[Sink], FormatError | None]
-"""Hands the leaves of a structure to a sink, and returns what kept further ones from being read."""
+"""A function that passes the leaves of a structure to a sink, and returns the error that ended it, if any."""
 
 BEHIND = "bytes behind the structure, within its length"
 
 MOST_ERRORS = 100
-"""Errors of one file that are told."""
+"""The largest number of reported errors of one file."""
 
 
 class Errors(list[FormatError]):
-    """The errors that kept leaves from being read; at most `MOST_ERRORS` for any file."""
+    """The errors that prevented reading leaves; at most `MOST_ERRORS` of one file."""
 
     def note(self, error: FormatError) -> None:
-        """Add an error, unless there are enough."""
+        """Add an error, unless the limit is reached."""
         if len(self) == MOST_ERRORS:
             self.append(Malformed("there are more errors like these, which are left out"))
         if len(self) < MOST_ERRORS:
@@ -39,9 +39,9 @@ class Region(NamedTuple):
     """A part of the file that belongs to one structure.
 
     Attributes:
-        start, end: Its bytes.
+        start, end: The range of its bytes.
         path: Its path.
-        trace: What traces it.
+        trace: The function that traces it.
     """
 
     start: int
@@ -51,12 +51,12 @@ class Region(NamedTuple):
 
 
 def unparsed(path: str, start: int, end: int, reason: str) -> Leaf:
-    """A leaf whose bytes are not taken apart."""
+    """A leaf for bytes that are not decoded."""
     return Leaf(path, start, end - start, Unparsed(reason), "Bytes that are not decoded.")
 
 
 def structure(grammar: AnyConstruct, read: Callable[[], bytes], root: str, start: int) -> Tracer:
-    """The tracer of a structure that a grammar declares; its bytes are read when it is called."""
+    """The tracer of a structure that a grammar declares; it reads the bytes when called."""
 
     def trace(sink: Sink) -> FormatError | None:
         return trace_into(sink, grammar, read(), root=root, base=start)
@@ -65,7 +65,7 @@ def structure(grammar: AnyConstruct, read: Callable[[], bytes], root: str, start
 
 
 def listed(leaves: Iterable[Leaf]) -> Tracer:
-    """The tracer of leaves that are there already."""
+    """The tracer of leaves that already exist."""
 
     def trace(sink: Sink) -> None:
         sink(list(leaves))
@@ -74,27 +74,29 @@ def listed(leaves: Iterable[Leaf]) -> Tracer:
 
 
 def stretch(path: str, start: int, end: int, reason: str) -> Region:
-    """A region of one leaf, whose bytes are not taken apart."""
+    """A region of one leaf, whose bytes are not decoded."""
     return Region(start, end, path, listed([unparsed(path, start, end, reason)]))
 
 
 class Writer:
-    """Traces regions, and accounts for every byte of each.
+    """Traces regions so that every byte of each region has a leaf.
 
     Args:
-        sink: Takes the leaves.
-        size: Bytes in the file.
-        errors: Gets what kept further leaves from being read.
+        sink: Receives the leaves.
+        size: The size of the file in bytes.
+        errors: Receives the errors that prevented reading leaves.
     """
 
     def __init__(self, sink: Sink, size: int, errors: Errors) -> None:
         self._sink = sink
         self._errors = errors
-        self._left = size  # bytes that may be shown again: regions over each other would otherwise never end
+        self._left = (
+            size  # bytes that may be shown again: without this limit, overlapping regions would never end
+        )
         self._widest: Region | None = None
 
     def __call__(self, region: Region) -> None:
-        """Trace one region; they come in the order of their bytes."""
+        """Trace one region; regions must arrive in the order of their bytes."""
         if region.start == region.end or not self._may_be_shown(region):
             return
         position = region.start
@@ -117,7 +119,7 @@ class Writer:
             self._sink([unparsed(f"{region.path}.rest", position, region.end, reason)])
 
     def _may_be_shown(self, region: Region) -> bool:
-        """Whether a region is traced: one over others is, as long as they are not many, and an error says so."""
+        """Whether a region is traced. Overlapping regions are traced up to a limit; after that, an error is noted."""
         widest = self._widest
         if widest is None or region.end > widest.end:
             self._widest = region
@@ -136,5 +138,5 @@ class Writer:
 
 
 def in_order(regions: Iterable[Region]) -> list[Region]:
-    """Regions in the order of their bytes, the longer of two first."""
+    """Regions in the order of their first bytes; of two with the same first byte, the longer one first."""
     return sorted(regions, key=lambda region: (region.start, -region.end, region.path))

@@ -1,8 +1,8 @@
-"""Baselines: findings that are known and shall not count, so that a check can be introduced where not all is well.
+"""Baselines: known findings that do not count, so that a check can be introduced before all findings are fixed.
 
-An entry names a file, a rule and a column, not a place: places move whenever a file is rewritten.  It holds the
-number of places instead, and a finding that has more than that counts again.  Gaps, which are what could not be looked at, are
-accepted the same way: by file, obstacle, and number of columns.
+An entry names a file, a rule and a column, not a place: places move whenever a file is rewritten. It has the number of places instead, and
+a finding with more places counts again. Gaps (parts that could not be checked) are accepted the same way: by file, obstacle, and number of
+columns.
 
 If new files arrive every night, entries that name files are valid for only a day.  An entry may name a writer
 instead, by `created_by` of footers. It then covers all present and future files of this writer until it
@@ -49,9 +49,9 @@ from pqassay_spec.rules.catalogue import ID_PATTERN, RELEASES, minor_release
 class KnownEntry:
     """One known finding or gap.
 
-    ``path`` is a URI, or the path of the file relative to the folder of the baseline, with slashes; ``rule`` is the id of the rule,
-    or of a gap ``gap:`` and its obstacle; ``count`` is the number of places that are known, of a gap that of columns, or of rules
-    where columns have no part in it.
+    ``path`` is a URI, or the path of the file relative to the folder of the baseline, with slashes; ``rule`` is the rule id, or for a gap
+    ``gap:`` and its obstacle. ``count`` is the number of known places. For a gap, it is the number of columns, or of rules if the gap does
+    not concern columns.
     """
 
     path: str
@@ -61,7 +61,7 @@ class KnownEntry:
 
     @property
     def key(self) -> tuple[str, str, str | None]:
-        """The key that tells entries apart."""
+        """The key that distinguishes entries."""
         return self.path, self.rule, self.column
 
 
@@ -69,8 +69,8 @@ class KnownEntry:
 class WriterEntry:
     """A known finding of a writer, in present and future files.
 
-    ``created_by`` is a pattern for the writer that the footer names, with the wildcards of file names; ``rule`` is as in `Entry`, ``column``
-    any if there is none.  ``expires`` is the last day on which it holds, such as ``"2027-01-31"``, in UTC.
+    ``created_by`` is a pattern for the writer that the footer names, with the wildcards of file names; ``rule`` is as in `Entry`, and
+    without ``column``, any column matches. ``expires`` is the last valid day in UTC, such as ``"2027-01-31"``.
     """
 
     created_by: str
@@ -80,7 +80,7 @@ class WriterEntry:
     expires: str | None = None
 
     def covers(self, created_by: str | None, name: str, column: str | None) -> bool:
-        """Whether it is about a finding or a gap, by the name of rule or gap, of a file by a writer.
+        """Whether the entry covers a finding or gap with this name in a file of this writer.
 
         >>> WriterEntry("parquet-mr*", "STA-041", "reported upstream").covers("parquet-mr version 1.8.1", "STA-041", "price")
         True
@@ -92,13 +92,16 @@ class WriterEntry:
         )
 
     def has_expired(self, today: dt.date) -> bool:
-        """Whether its last day is over."""
+        """Whether its last valid day is over."""
         return self.expires is not None and dt.date.fromisoformat(self.expires) < today
 
 
 @dataclass(frozen=True)
 class BaselineFile:
-    """The content of a baseline. ``pqassay`` is the version that wrote it, ``rules`` the newest release whose rules that version had."""
+    """The content of a baseline.
+
+    ``pqassay`` is the version that wrote it. ``rules`` is the newest release whose rules that version had.
+    """
 
     schema_version: Literal[1]
     kind: Literal["baseline"]
@@ -110,10 +113,10 @@ class BaselineFile:
 
 @dataclass
 class Baseline:
-    """Known findings, and the file that they are in.
+    """Known findings, with the path of the baseline.
 
-    ``today`` decides what has expired: one day for all files, even if a midnight comes between them.  ``release`` is the newest one whose rules
-    it can list, empty if it is not known.
+    ``today`` is the day for expiry of all files, even if a run passes midnight. ``release`` is the newest release whose rules it can list;
+    empty if unknown.
 
     >>> Baseline("known.json").entries
     {}
@@ -132,7 +135,7 @@ class Baseline:
         """Read a baseline.
 
         Raises:
-            UsageError: It cannot be read, or is not a baseline.
+            UsageError: The file cannot be read, or is not a baseline.
         """
         name = os.fspath(path)
         try:
@@ -164,9 +167,9 @@ class Baseline:
 
         Args:
             report: The report.
-            path: Where the baseline will be written; the paths in it are relative to that.
-            keep: A baseline whose entries about what the report did not look at are kept, and those about writers that have not expired.
-            by_writer: Whether entries name the writers of the files, where footers do, rather than the files.
+            path: The path of the new baseline; paths in it are relative to its folder.
+            keep: A baseline to merge: its entries about files that the report does not cover are kept, and its writer entries that have not expired.
+            by_writer: Whether entries name the writers of files instead of the files, if the footers name a writer.
         """
         made = cls(os.fspath(path))
         if keep is not None:
@@ -194,7 +197,7 @@ class Baseline:
         return made
 
     def write(self) -> None:
-        """Write the baseline whole, sorted.
+        """Write the baseline atomically, sorted.
 
         Raises:
             OSError: The folder cannot be written.
@@ -207,12 +210,12 @@ class Baseline:
         write_whole(self.path, f"{json.dumps(content, indent=2)}\n".encode())
 
     def applied(self, report: Report, level: Threshold, roots: Sequence[str] = ()) -> Report:
-        """Mark the known findings of a report, and say what became of the baseline.
+        """Mark the known findings of a report, and add the status of the baseline.
 
         Args:
             report: The report of a run without a baseline.
-            level: From which verdict on a finding counts.
-            roots: Names of the folders that the run read as a whole: what is not in them any more is gone.
+            level: The lowest verdict that counts.
+            roots: Names of the folders that the run read completely: files missing from them no longer exist.
         """
         files = [self._marked(file, level) for file in report.files]
         stale: list[StaleEntry] = []
@@ -236,7 +239,7 @@ class Baseline:
         return marked.at(report.gate)
 
     def _later(self, files: Iterable[FileReport], level: Threshold) -> int:
-        """How many findings that count are by rules that came after this baseline."""
+        """The number of findings that count and whose rules are newer than this baseline."""
         if not self.release:
             return 0
         found = [finding for file in files for finding in file.findings if counts(finding, level)]
@@ -274,7 +277,7 @@ class Baseline:
         return any(not one.has_expired(self.today) for one in covering)
 
     def statuses(self, report: Report, roots: Sequence[str]) -> Iterator[tuple[KnownEntry, str]]:
-        """Yield each entry with why it is stale; with an empty text if it is not, `_UNSEEN` if that is not known."""
+        """Yield each entry with the reason why it is stale. The text is empty if it is not stale, and `_UNSEEN` if that is unknown."""
         files = {self._path_of(file.path): file for file in report.files}
         folders = [self._path_of(root) for root in roots]
         for entry in self.entries.values():
@@ -294,7 +297,7 @@ class Baseline:
         return os.path.dirname(os.path.abspath(self.path))
 
     def _path_of(self, name: str) -> str:
-        """The name in an entry of a file that a report calls ``name``."""
+        """The name in an entry for a file that a report calls ``name``."""
         if is_uri(name) or name.startswith("<"):
             return name
         return _clean(os.path.relpath(os.path.abspath(name), self._folder())).replace(os.sep, "/")
@@ -307,17 +310,17 @@ class Baseline:
 _UNSEEN = "not looked at"
 
 WHEN_WRITTEN = "known when this baseline was written"
-"""Why writers are in a baseline that a check has written."""
+"""The reason of writer entries in a baseline that a check wrote."""
 
 
 def _release(file: BaselineFile) -> str:
-    """The newest release whose rules a baseline can list; empty if this version of pqassay does not know it."""
+    """The newest release whose rules a baseline can list; empty if this version of pqassay does not know that release."""
     release = file.rules or minor_release(file.pqassay)
     return release if release in RELEASES else ""
 
 
 def _literally(text: str) -> str:
-    """A pattern that fits a text and nothing else."""
+    """A pattern that matches only this text."""
     return "".join(f"[{char}]" if char in "*?[" else char for char in text)
 
 
@@ -338,7 +341,7 @@ def _why_stale(entry: KnownEntry, file: FileReport, coverage: Coverage) -> str:
 
 
 def _clean(text: str) -> str:
-    """Text as JSON can hold it; a path or a column may hold bytes that are not UTF-8."""
+    """Text that JSON can represent; a path or a column may have bytes that are not UTF-8."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 

@@ -1,4 +1,4 @@
-"""The check of everything that was asked for: finds the files, has them judged, and collects the report."""
+"""The check of a request: finds the files, has them judged, and collects the report."""
 
 from __future__ import annotations
 
@@ -46,26 +46,26 @@ if TYPE_CHECKING:
     from pqassay.judge.baseline import Baseline
 
 VALUES_BY_DEFAULT_BELOW = 1 << 30
-"""Bytes up to which one file or table alone is checked at tier ``values`` by default."""
+"""The largest size, in bytes, of a single file or table that is checked at tier ``values`` by default."""
 
 VALUES_BY_DEFAULT_FILES = 100
-"""Data files up to which that is so of a table."""
+"""The largest number of data files of a table that is checked at tier ``values`` by default."""
 
 STATES = ("at", "version", "snapshot", "ref")
-"""Options that say in which state a table is judged."""
+"""Options for the state in which a table is judged."""
 
 _NUMBER = re.compile(r"[0-9]{1,19}")
-"""Versions of Delta tables, and ids of snapshots."""
+"""A pattern for versions of Delta tables and ids of snapshots."""
 
 META_BY_DEFAULT_ABOVE = 1000
-"""Data files of tables beyond which none of them is opened by default."""
+"""The number of data files of tables above which none of them is opened by default."""
 
 AnyBytes = bytes | bytearray | memoryview | Source
 """The bytes of one file, or a source of them."""
 
 
 class Progress(Protocol):
-    """A listener that learns how far a check has come."""
+    """A listener for the progress of a check."""
 
     def __call__(self, done: int, total: int, file: FileReport | None, /) -> object:
         """Called once before the first file, with ``None``, and after each file with its report."""
@@ -77,13 +77,13 @@ class CheckPlan:
     """A check before its first verdict: what will be judged, and how.
 
     Attributes:
-        found: The files, and what was met beside them.
-        settings: How they are judged.
+        found: The files to judge, and other files that were seen.
+        settings: The settings of judging.
         known: Findings that do not count.
-        complete: Whether what could not be checked counts.
-        gate: Which of the findings that count fail the check; ``None`` for all.
-        rules: The release whose rules fail the check; ``None`` for all.
-        salt: The salt of the digests that stand for values; ``None`` where reports show these.
+        complete: Whether parts that could not be checked count.
+        gate: Selects the counting findings that fail the check; ``None`` for all.
+        rules: The pinned release: only its rules fail the check; ``None`` for all rules.
+        salt: The salt of the digests that replace values; ``None`` if reports show values.
     """
 
     found: Found
@@ -101,10 +101,10 @@ class CheckPlan:
 
 
 Verdict = tuple[Judged, str | None]
-"""A verdict, and the etag that an object had before it was judged, where that was asked for."""
+"""A verdict, and the object's etag before it was judged, if requested."""
 
 Outcome = tuple[CheckPlan, Report, list[str]]
-"""What was judged, the report, and what must be said beside it."""
+"""The judged plan, the report, and further messages for the user."""
 
 
 class Work(Protocol):
@@ -112,15 +112,15 @@ class Work(Protocol):
 
     @property
     def listing(self) -> Listing | None:
-        """The function that lists folders, if not the judge."""
+        """The function that lists folders; ``None`` if the judge lists them."""
         ...
 
     def judge(self, plan: CheckPlan, targets: Sequence[Target], *, wants_etags: bool) -> Generator[Verdict]:
-        """Judge some targets of a plan, in their order."""
+        """Judge some targets of a plan, in order."""
         ...
 
     def etags(self, targets: Sequence[Target]) -> Sequence[str | None]:
-        """The etags of objects; ``None`` where there is none."""
+        """The etags of objects; ``None`` for an object without one."""
         ...
 
 
@@ -143,8 +143,8 @@ def check(
             one or several paths, patterns (``"lake/**/*.parquet"``) or URIs (``"s3://lake/sales"``). In
             folders, all files below with a name of a Parquet file or ``_pm`` are checked. If a folder is a
             Delta or Iceberg table, only the table and its live files are checked.
-        kind: What the bytes are, ``"parquet"`` (the default) or ``"pm"``; of files, the names tell.
-        beside: What is beside the bytes, by name: ``{"data.parquet": …}`` for those of a ``_pm``.
+        kind: The kind of the bytes, ``"parquet"`` (the default) or ``"pm"``; for files, the names determine it.
+        beside: The files beside the bytes, by name, such as ``{"data.parquet": …}`` for a ``_pm``.
         jobs: Worker processes. Without them, everything happens in this process, and a crash of a decoder
             ends it. With at least one, a crash only makes one file `errored`.
         timeout: Seconds that one file may take; by default 60 and one for each MB, at every tier; 0 for no limit. Without
@@ -155,7 +155,7 @@ def check(
             see `pqassay.judge.options.CheckOptions`.
 
     Returns:
-        The report, the same for any number of jobs. Broken files are findings in it; nothing that bytes can do raises.
+        The report, the same for any number of jobs. Broken files are findings in it; their bytes cannot cause an exception.
 
     Raises:
         UsageError: An unknown tier, level or profile; ``crc`` with a tier that does not read pages; a pattern
@@ -178,7 +178,7 @@ def carried_out(
     memory: int | None = None,
     progress: Progress | None = None,
 ) -> Report:
-    """Judge what a plan has; the arguments are those of `check`."""
+    """Judge the targets of a plan; the arguments are those of `check`."""
     results = verdicts(plan.targets, plan.settings, jobs=jobs, timeout=timeout, memory=memory)
     with contextlib.closing(results):
         return concluded(plan, results, progress)
@@ -192,7 +192,7 @@ def verdicts(
     timeout: float | None = None,
     memory: int | None = None,
 ) -> Generator[Judged]:
-    """The verdicts on files, in their order, made in this process or in workers; the arguments are those of `check`."""
+    """Judge files in this process or in workers; yield the verdicts in order. The arguments are those of `check`."""
     if jobs is None and (timeout is not None or memory is not None):
         jobs = 1
     if jobs is not None and (jobs > 1 or wants_isolation(settings, timeout, memory)):
@@ -200,12 +200,12 @@ def verdicts(
 
         limits = workers.WorkerLimits(max(1, min(jobs, len(targets))), timeout, memory)
         return workers.judged(targets, settings, limits)
-    # A library lets its own mistakes through; a run over a lake goes on.
+    # As a library, let own mistakes through; a run over a lake continues.
     return _in_this_process(targets, settings, is_safe=jobs is not None)
 
 
 def wants_isolation(settings: Settings, timeout: float | None, memory: int | None) -> bool:
-    """Whether even one job judges in a separate process: where values are decoded, and where there are limits."""
+    """Whether even a single job judges in a separate process: if values are decoded, or limits are set."""
     return settings.tier == "values" or timeout is not None or memory is not None
 
 
@@ -217,10 +217,10 @@ def planned(
     listing: Listing | None = None,
     **options: Unpack[CheckOptions],
 ) -> CheckPlan:
-    """Find what a check will judge, and decide how; judge nothing.
+    """Find the files of a check, and decide how to judge them, without judging.
 
-    A caller that judges in its own way begins here and ends with `concluded`, so that only the judging differs. The
-    arguments and errors are those of `check`; ``listing`` lists folders of stores instead of `pqassay.stores.remote.listing`.
+    A caller with its own way of judging begins here and ends with `concluded`. The arguments and errors are those of `check`; ``listing``
+    lists folders of stores instead of `pqassay.stores.remote.listing`.
     """
     _require_known(options)
     known = None
@@ -267,7 +267,7 @@ def planned(
         Selection(only, skip),
     )
     if reason := why_none(settings.selection, settings, {target.kind for target in targets.targets}):
-        raise UsageError(reason)  # a gate that tests nothing lets everything through
+        raise UsageError(reason)  # a gate without tests accepts everything
     salt = salt_of(options.get("salt")) if options.get("values") is False else None
     return CheckPlan(
         targets, settings, known, options.get("complete", False), gate, options.get("rules"), salt
@@ -278,7 +278,7 @@ def concluded(plan: CheckPlan, results: Iterable[Judged], progress: Progress | N
     """Make the report of a plan.
 
     Args:
-        plan: What was to be judged.
+        plan: The plan that was judged.
         results: The verdicts, in the order of the plan's targets.
         progress: Called with each file and its verdict.
     """
@@ -306,14 +306,14 @@ def concluded(plan: CheckPlan, results: Iterable[Judged], progress: Progress | N
 
 
 def default_tier(targets: Sequence[Target], *, crc: bool = False) -> Tier:
-    """The tier where none is asked for: one that reaches the pages, if their CRC is to be checked."""
+    """The default tier; it reaches the pages if their CRC is to be checked."""
     if len(targets) == 1 and _length(targets[0]) < VALUES_BY_DEFAULT_BELOW:
         return "values"
     return "pages" if crc else "index"
 
 
 def tier_of_tables(targets: Sequence[Target], live: Mapping[TableAt, Live], *, crc: bool = False) -> Tier:
-    """The tier where none is asked for and some targets are tables: the more files they have, the less of each is read."""
+    """The default tier if some targets are tables: the more files they have, the less of each file is read."""
     files = sum(len(of_table.files) for of_table in live.values())
     if files > META_BY_DEFAULT_ABOVE:
         return "pages" if crc else TABLE_TIER
@@ -383,20 +383,20 @@ def _found(
 
 
 def _limited(target: AnyPath | AnyBytes | Sequence[AnyPath], only: OnlyFiles) -> AnyPath | Sequence[AnyPath]:
-    """The paths of a check that is limited to a list: all that is on the list, unless something is named."""
+    """The paths of a check that is limited to a list; without named paths, everything on the list."""
     if is_content(target):
         raise UsageError("a list of files needs paths, not bytes")
     return cast("AnyPath | Sequence[AnyPath]", target) or only.targets
 
 
 def _on_the_list(found: Found, only: OnlyFiles) -> Found:
-    """The tables, and the files that are on a list."""
+    """The tables, and the files on a list."""
     kept = [at for at, target in enumerate(found.targets) if target.is_table or target.name in only]
     return found.reduced(kept, NOT_LISTED)
 
 
 def is_content(target: object) -> bool:
-    """Whether it is the bytes of a file, or a source of them, and not a path or several."""
+    """Whether the target is a file's bytes or a source, and not one or several paths."""
     return isinstance(target, (bytes, bytearray, memoryview)) or _is_source(target)
 
 
@@ -405,7 +405,7 @@ def _is_source(target: object) -> bool:
 
 
 def _moment(options: CheckOptions) -> Moment | None:
-    """Which state of tables is judged; ``None`` if they are judged as files."""
+    """The state in which tables are judged; ``None`` if they are judged as files."""
     asked = [name for name in STATES if options.get(name) is not None]
     if options.get("as_files", False):
         if asked:
@@ -428,7 +428,7 @@ def _moment(options: CheckOptions) -> Moment | None:
 
 
 def _asked_moment(options: CheckOptions) -> str | None:
-    """The option that says which state of tables is judged."""
+    """The value of the option for the state of tables, if any."""
     return next((name for name in STATES if options.get(name) is not None), None)
 
 
@@ -448,7 +448,7 @@ def _in_this_process(targets: Sequence[Target], settings: Settings, *, is_safe: 
 def _collected(
     results: Iterable[Judged], total: int, progress: Progress | None
 ) -> tuple[list[FileReport], dict[str, Coverage]]:
-    """Collect the reports; coverages that are equal are stored once."""
+    """Collect the reports; equal coverages are stored once."""
     files: list[FileReport] = []
     coverages: dict[str, Coverage] = {}
     keys: dict[object, str] = {}
@@ -457,7 +457,7 @@ def _collected(
     if progress is not None:
         progress(0, total, None)
     for report, coverage in results:
-        if coverage is not last:  # where verdicts come in bulk, files share one object
+        if coverage is not last:  # if verdicts arrive in bulk, files already share one object
             last = coverage
             key = keys.setdefault(coverage.identity, f"c{len(keys) + 1}")
             coverages.setdefault(key, coverage)

@@ -1,4 +1,4 @@
-"""Whether a known defect of a writer explains a finding: its condition must hold where the rule is broken."""
+"""Known defects of writers as explanations of findings: the condition of a defect must hold wherever the rule is broken."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ROW_GROUP = re.compile(r"row_groups\[(\d+)\]")
 
 
 class _Place:
-    """A place where a rule is broken, and what is described there. Without a column chunk, every part of one raises."""
+    """A place where a rule is broken, with the structures there. If the place has no column chunk, each property raises an error."""
 
     def __init__(self, file: FileUnderTest, violation: Violation) -> None:
         self.file, self.field = file, str(violation.field)
@@ -49,7 +49,7 @@ class _Place:
 
     @cached_property
     def facts(self) -> ColumnMetaData:
-        """The facts of the footer about the chunk."""
+        """The footer's metadata of the chunk."""
         facts = self.group.columns[self.column].meta_data
         if facts is None:
             raise NotApplicable
@@ -57,7 +57,7 @@ class _Place:
 
     @property
     def statistics(self) -> Statistics:
-        """The statistics of the chunk; empty ones where it has none."""
+        """The statistics of the chunk; empty if it has none."""
         return self.facts.statistics or Statistics()
 
     @property
@@ -67,13 +67,13 @@ class _Place:
 
     @property
     def questdb_type(self) -> int:
-        """QuestDB's type code of the column, which the key ``questdb`` gives."""
+        """QuestDB's type code of the column, from the key ``questdb``."""
         questdb = questdb_key.read(self.file.metadata, len(self.file.leaves))
         return NO_TYPE if questdb is None else questdb.schema[self.column].column_type
 
     @property
     def is_repeated(self) -> bool:
-        """Whether the column is stored within lists."""
+        """Whether the column is inside lists."""
         return self.leaf.max_repetition_level > 0
 
     def _numbers(self, pattern: re.Pattern[str]) -> list[int]:
@@ -84,7 +84,7 @@ class _Place:
 
 
 class _PlaceInPm(_Place):
-    """A place of ``_pm``, of which the header describes the columns. It has no schema, and no footer of Parquet."""
+    """A place in a ``_pm`` file, whose header describes the columns. It has no schema and no Parquet footer."""
 
     @property
     def column(self) -> int:
@@ -98,7 +98,7 @@ class _PlaceInPm(_Place):
 
     @property
     def is_repeated(self) -> bool:
-        """Whether the column is stored within lists."""
+        """Whether the column is inside lists."""
         return self._described.max_rep_level > 0
 
     @property
@@ -123,13 +123,13 @@ def _has_orders_of_top_columns(place: _Place) -> bool:
 def _leaves_out_nulls(place: _Place) -> bool:
     """Whether the count of nulls of a nested column is too small."""
     wanted, given = _first_number(place.expected), _first_number(place.actual)
-    if place.field.endswith("definition_level_histogram"):  # pointed to as what the count should agree with
+    if place.field.endswith("definition_level_histogram"):  # the field that the count should agree with
         wanted, given = given, wanted
     return place.leaf.is_nested and given < wanted
 
 
 def _first_number(text: str) -> int:
-    """The number, or the least of a range, with which what a finding expects or finds begins. Raises `LookupError` without one."""
+    """The first number in a finding's expected or actual value; for a range, the smaller one. Raises `LookupError` without a number."""
     match = _NUMBER.match(text)
     if match is None:
         raise LookupError(text)
@@ -137,7 +137,7 @@ def _first_number(text: str) -> int:
 
 
 def _has_one_level_twice(place: _Place) -> bool:
-    """Whether both entries of a list that is not there have the same definition level."""
+    """Whether both entries of a missing list have the same definition level."""
     before, _, here = place.actual.partition(" and ")
     return before == here
 
@@ -152,7 +152,7 @@ def _is_array_of_questdb(place: _Place) -> bool:
 
 
 def _counts_null_arrays(place: _Place) -> bool:
-    """Whether the count of nulls of arrays that are stored as lists is too small, as that of the null arrays alone is."""
+    """Whether the null count of an array column stored as lists is too small because it counts only null arrays."""
     given, wanted = _first_number(place.actual), _first_number(place.expected)
     return _is_array_of_questdb(place) and place.is_repeated and given < wanted
 
@@ -182,11 +182,11 @@ CONDITIONS: Mapping[str, Callable[[_Place], bool]] = {
     "one level twice": _has_one_level_twice,
     "path of two leaves": _is_of_two_leaves,
 }
-"""The conditions that the table of quirks names."""
+"""The conditions in the table of known defects, by name."""
 
 
 def explained(rule: str, violations: Sequence[Violation], file: FileUnderTest) -> str | None:
-    """The known defect that explains a finding: its condition holds wherever the rule is broken."""
+    """The known defect that explains a finding, if its condition holds wherever the rule is broken."""
     if not quirks_of(rule):
         return None
     place_in = _Place if file.kind == DEFAULT_FILE else _PlaceInPm
@@ -201,7 +201,7 @@ def explained(rule: str, violations: Sequence[Violation], file: FileUnderTest) -
 
 
 def _writer_of(file: FileUnderTest) -> str | None:
-    """The writer that a Parquet file names. ``_pm`` names none: what it says comes from the Parquet file beside it."""
+    """The writer that a Parquet file names. ``_pm`` names none, since its content comes from the Parquet file beside it."""
     try:
         return (file if file.kind == DEFAULT_FILE else file.data).metadata.created_by
     except (FormatError, NotChecked, OSError, MemoryError):

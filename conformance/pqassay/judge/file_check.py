@@ -1,4 +1,4 @@
-"""The check of one file: runs every check that a tier reaches and turns what they yield into findings."""
+"""The check of one file: runs every check of a tier and turns the results into findings."""
 
 from __future__ import annotations
 
@@ -64,24 +64,24 @@ from pqassay_spec.rules.releases import release
 HEXDUMP_ROWS = 3
 
 OF_BODIES = ("PQF-063",)
-"""Rules of tier ``pages`` that need more than the headers of pages."""
+"""Rules of tier ``pages`` that need page bodies, not only headers."""
 
 NEEDS_BODIES = "needs --crc or tier values"
-"""The reason why they are not checked where bodies are not read."""
+"""The reason why these rules are not checked if bodies are not read."""
 
 NOT_JUDGED = "the file could not be judged"
-"""The reason why a rule is not checked on a file that could not be read; the report on the file says more."""
+"""The reason why rules are not checked on an unreadable file; the report on the file says more."""
 
 IN_S3 = f"{OURS} strip s3://"
-"""Begins the one command that writes to a store."""
+"""The first words of the only command that writes to a store."""
 
 CREATED_BY_LENGTH = 200
-"""Characters of ``created_by`` that a report repeats."""
+"""The number of characters of ``created_by`` that a report shows."""
 
 
 @dataclass(frozen=True)
 class Selection:
-    """The rules to test: those that match a pattern of ``only`` (all, if there is none) and none of ``skip``."""
+    """The rules to test: those that match a pattern of ``only`` (all without patterns) and no pattern of ``skip``."""
 
     only: Sequence[str] = ()
     skip: Sequence[str] = ()
@@ -92,9 +92,9 @@ class Selection:
 
 
 def why_none(selection: Selection, options: Options, kinds: Collection[str] = (DEFAULT_FILE,)) -> str:
-    """The reason why a selection leaves no rule that could be tested, with these options, on files of some kinds; empty if it leaves one.
+    """The reason why a selection leaves no rule to test with these options on these kinds of files; empty if it leaves one.
 
-    For a table, the rules about what it says about its files also count, though it may have no files.
+    For a table, the rules about its claims about files also count, even if it has no files.
     """
     if not (selection.only or selection.skip) and options.reaches(TIERS[-1]):
         return ""  # without loading the checks, which this process may not need
@@ -132,20 +132,20 @@ def check_source(
     table: TableAt | None = None,
     claims: FileClaims | None = None,
 ) -> tuple[FileReport, Coverage]:
-    """Check one source. Never raises for what its bytes hold.
+    """Check one source. The content of its bytes never raises an error.
 
     Args:
         source: The bytes.
-        options: How to check.
-        selection: Which rules.
-        level: From which verdict on a finding counts.
+        options: The options of the check.
+        selection: The rules to test.
+        level: The lowest verdict that counts.
         kind: The kind of file that the bytes are; rules for other kinds are not applicable.
         beside: Opens a file of the same folder by its name.
-        table: The table that is judged, or to which the file belongs.
+        table: The table that is judged, or that has the file.
         claims: The claims of that table about the file.
 
     Returns:
-        The report, and the coverage that it will name.
+        The report, and the coverage for it.
     """
     said_by = "" if claims is None else claims.table
     plan = _planned(tuple(selection.only), tuple(selection.skip), options, kind, said_by)
@@ -181,19 +181,19 @@ def check_source(
 
 
 def not_tested(options: Options, selection: Selection) -> Collection[str]:
-    """The rules about Parquet files that a check leaves out."""
+    """The rules about Parquet files that a check does not test."""
     return _planned(tuple(selection.only), tuple(selection.skip), options, DEFAULT_FILE, "").left_out.keys()
 
 
 @dataclass(frozen=True, eq=False)
 class _Planned:
-    """The rules to ask about files of one kind: the same for every file of a run.
+    """The rules to test on files of one kind, which are the same for every file of a run.
 
     Attributes:
         asked: Their ids, in the order of the catalogue.
         questions: Their checks, by subject.
         order: The position of each of them.
-        left_out: Why others are not checked.
+        left_out: The reasons why other rules are not checked.
         others: Rules for files of other kinds.
     """
 
@@ -224,7 +224,7 @@ def _planned(
 def _coverage(
     plan: _Planned, tier: Tier, checked: frozenset[str], reasons: tuple[tuple[str, Untested], ...]
 ) -> Coverage:
-    """The rules by what happened to them, in the order of their ids. Files of one lake share it."""
+    """The rules by outcome, in the order of their ids. It is cached, since files of one lake share it."""
     not_checked = {**plan.left_out, **dict(reasons)}
     return Coverage(
         tier,
@@ -235,7 +235,7 @@ def _coverage(
 
 
 def pm_screens() -> Screens | None:
-    """The screens of ``_pm``; ``None`` where there is no numpy, as in a browser."""
+    """The screens of ``_pm``; ``None`` without numpy, as in a browser."""
     try:
         from pqassay.values.pm import screens  # noqa: PLC0415 - numpy, for many chunks only
     except ImportError:
@@ -244,7 +244,7 @@ def pm_screens() -> Screens | None:
 
 
 def not_judged(selection: Selection, options: Options, kind: str = DEFAULT_FILE, table: str = "") -> Coverage:
-    """The coverage of a file that could not be looked at."""
+    """The coverage of a file that could not be read."""
     mine = asked_about(kind, table) or file_rules()
     left_out = _all_left_out(selection, options)
     reasons = {rule: left_out.get(rule, Untested("tool", NOT_JUDGED)) for rule in mine}
@@ -254,7 +254,7 @@ def not_judged(selection: Selection, options: Options, kind: str = DEFAULT_FILE,
 
 
 def _created_by(file: FileUnderTest) -> str | None:
-    """The name that the footer of a Parquet file or the log of a table gives its writer; other kinds of files give none."""
+    """The writer's name in the footer of a Parquet file or the log of a table; ``None`` for other kinds of files."""
     if file.kind != DEFAULT_FILE:
         return engine_of(file)
     try:
@@ -265,7 +265,7 @@ def _created_by(file: FileUnderTest) -> str | None:
 
 
 def _notes(file: FileUnderTest) -> list[str]:
-    """The parts of a Parquet file, or of a table, that no rule looks at."""
+    """Messages about the parts of a Parquet file or table that no rule covers."""
     if file.kind != DEFAULT_FILE:
         return notes_about(file)
     try:
@@ -288,7 +288,7 @@ def _notes(file: FileUnderTest) -> list[str]:
 
 
 def _gaps(file: FileUnderTest, hindrances: Iterable[tuple[str, Hindrances]]) -> list[Gap]:
-    """The parts of a file that could not be looked at, by what kept its rules from it; one for each obstacle."""
+    """The parts of a file that could not be checked, one gap for each obstacle."""
     every = Hindrances()
     rules_of: dict[Obstacle, list[str]] = {}
     for rule_id, hindered in hindrances:
@@ -312,7 +312,7 @@ def _gaps(file: FileUnderTest, hindrances: Iterable[tuple[str, Hindrances]]) -> 
 
 
 def _column_count(file: FileUnderTest) -> int:
-    """The columns of a file, 0 if they are not known."""
+    """The number of columns of a file; 0 if unknown."""
     try:
         if file.table is not None and file.claims is None:
             return 0
@@ -334,7 +334,7 @@ def _left_out(rule: Rule, selection: Selection, options: Options) -> Untested | 
 
 
 def _all_left_out(selection: Selection, options: Options) -> Mapping[str, Untested]:
-    """The reasons why rules are left out, by id."""
+    """The reasons why rules are not tested, by rule id."""
     return _computed_left_out(tuple(selection.only), tuple(selection.skip), options)
 
 
@@ -342,7 +342,7 @@ def _all_left_out(selection: Selection, options: Options) -> Mapping[str, Untest
 def _computed_left_out(
     only: tuple[str, ...], skip: tuple[str, ...], options: Options
 ) -> Mapping[str, Untested]:
-    """The same for every file of a run, and noticeable where files are small."""
+    """Like `_all_left_out`. It is cached, since computing it for each file takes noticeable time if files are small."""
     selection = Selection(only, skip)
     reasons = {rule.id: _left_out(rule, selection, options) for rule in file_rules().values()}
     return {rule: reason for rule, reason in reasons.items() if reason is not None}
@@ -354,7 +354,7 @@ def _finding(rule: Rule, group: BrokenPlaces, file: FileUnderTest) -> Finding:
     positions = [_position(*both) for both in zip(group.first, fields, strict=True)]
     holder = file if fields[0] is None else fields[0].structure.file
     verdict = verdict_of(rule, file)
-    is_news = verdict != "INFO"  # which asks for nothing to be done
+    is_news = verdict != "INFO"  # asks for no action
     shape = shape_of(positions[0], group.first[0].message, group.column, file)
     return Finding(
         rule=rule.id,
@@ -367,7 +367,7 @@ def _finding(rule: Rule, group: BrokenPlaces, file: FileUnderTest) -> Finding:
         column=group.column,
         count=group.count,
         at=positions,
-        # Names come out of the file, and a message is one line.
+        # Names come from the file, and a message is one line.
         message=printable(group.first[0].message) + younger,
         remedy=_remedy(rule, group, file) if is_news else None,
         hexdump=hexdump(holder.source, positions[0]) if is_news else [],
@@ -381,14 +381,14 @@ def _finding(rule: Rule, group: BrokenPlaces, file: FileUnderTest) -> Finding:
 
 
 def _younger(rule: Rule, file: FileUnderTest) -> str:
-    """The end of the message, where a rule is younger than all that the file shows of its writer; empty if it obliges."""
+    """The end of the message if a rule is newer than all signs of the writer's release; empty if it applies."""
     if obliges(rule, file):
         return ""
     return f" (obliged since {release(rule.obliged_since).name}; the file shows nothing of that release or a later one)"
 
 
 def _remedy(rule: Rule, group: BrokenPlaces, file: FileUnderTest) -> str | None:
-    """The repair: for a local file a command of pqassay, for a file of a table one of that table's own software."""
+    """The repair: for a local file a command of pqassay, for a file of a table a command of the table's own software."""
     command = next((v.remedy for v in group.first if v.remedy), None) or remedy(
         file, rule.id, group.column, group.row_groups
     )
@@ -404,7 +404,7 @@ def _remedy(rule: Rule, group: BrokenPlaces, file: FileUnderTest) -> str | None:
 
 
 def _field(violation: Violation, file: FileUnderTest) -> Field | None:
-    """The field at which a rule is broken; ``None`` where only the check knows its place, in the file under test."""
+    """The field at which a rule is broken; ``None`` if the position exists only in the file under test."""
     field = violation.field
     return named(file, field) if isinstance(field, str) else field
 
@@ -425,7 +425,7 @@ def _position(violation: Violation, field: Field | None) -> Position:
 
 
 def hexdump(source: Source, position: Position) -> list[str]:
-    """Up to three rows around a position; carets and the field's name under what is marked."""
+    """Up to three hexdump rows around a position, with carets and the field's name below the marked bytes."""
     if not 0 <= position.offset < source.size:
         return []
     start = position.offset - position.offset % ROW

@@ -1,4 +1,4 @@
-"""Judging one target: from opening it to its report, in this process or in a worker."""
+"""The judging of one target, from opening it to its report, in this process or in a worker."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from pqassay.stores.targets import Target
 from pqassay.under_test.file import Mistake, Options
 
 Judged = tuple[FileReport, Coverage]
-"""A report and the coverage that it will name."""
+"""A report and the coverage for it."""
 
 
 @dataclass(frozen=True)
 class Settings(Options):
-    """The way to judge, the same for all files of a run: what is asked of each file, which rules, and what counts.
+    """The settings of judging, the same for all files of a run.
 
     Attributes:
-        level: Lowest verdict that makes a file nonconformant.
-        selection: Which rules to test.
+        level: The lowest verdict that makes a file nonconformant.
+        selection: The rules to test.
     """
 
     level: Threshold = "must"
@@ -30,7 +30,7 @@ class Settings(Options):
 
 
 def judge(target: Target, settings: Settings) -> Judged:
-    """Judge one file. A file that cannot be opened is `errored`, or gone; nothing that its bytes hold raises."""
+    """Judge one file. A file that cannot be opened is `errored`, or gone; its bytes cannot cause an exception."""
     before = THROTTLED.requests
     report, coverage = _judged(target, settings)
     if report.outcome == "errored" and not report.findings and target.is_gone():
@@ -62,7 +62,7 @@ def _judged(target: Target, settings: Settings) -> Judged:
 
 
 def judge_all(targets: Sequence[Target], settings: Settings) -> list[Judged]:
-    """Judge several files, one after the other; a mistake in this program costs one of them."""
+    """Judge several files in turn; a mistake in this program affects only one of them."""
     return [judge_safely(target, settings) for target in targets]
 
 
@@ -77,7 +77,7 @@ def judge_safely(target: Target, settings: Settings) -> Judged:
 def judge_in_time(
     target: Target, settings: Settings, judge_one: Callable[[Target, Settings], Judged] = judge_safely
 ) -> Judged:
-    """Judge one file in this process as a worker would: it is `errored` if it takes longer than files may by default."""
+    """Judge one file in this process with the default time limit of workers; after that it is `errored`."""
     seconds = default_seconds(target.known_size())
     try:
         with limited(seconds):
@@ -87,7 +87,7 @@ def judge_in_time(
 
 
 def mistake(error: Exception) -> str:
-    """The text of a report about an exception that should not have come up."""
+    """The text of a report about an unexpected exception."""
     return str(Mistake(error))
 
 

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 AnyPath = str | os.PathLike[str]
 
 ProfileName = Literal["strict", "spark", "arrow", "questdb"]
-"""Whom the files are for."""
+"""The intended readers of the files."""
 
 Panel = Literal["Select", "Depth", "Gate", "Table", "Output", "Limits"]
 """A heading of the help page."""
 
 Kind = Literal["choice", "flag", "text", "texts", "path", "paths", "number", "whole", "size", "release"]
-"""How a value is written, on the command line and in ``pqassay.toml``."""
+"""The form of a value, on the command line and in ``pqassay.toml``."""
 
 
 @dataclass(frozen=True)
@@ -35,13 +35,13 @@ class Option:
     """The declaration of one option, beside its name and type.
 
     Attributes:
-        help: What it does, as the help page and the guide say it.
-        panel: The heading below which it is listed.
-        kind: How its value is written.
+        help: Its description on the help page and in the guide.
+        panel: Its heading on the help page.
+        kind: The form of its value.
         metavar: The placeholder on the help page.
-        short: A short form of that.
+        short: The one-letter flag.
         in_file: Whether ``pqassay.toml`` may set it.
-        rare: Whether only the page of ``--help-all`` lists it.
+        rare: Whether only ``--help-all`` lists it.
     """
 
     help: str
@@ -54,10 +54,11 @@ class Option:
 
 
 class CheckOptions(TypedDict, total=False):
-    """The rules to check, the files, and what counts: the options that every way to check has.
+    """The options of every kind of check: the rules to check, the files, and the findings that count.
 
-    ``version``, ``snapshot`` and ``ref`` say the same as ``at``, for tables of one kind. ``literal`` holds further paths, in which
-    wildcards mean themselves. ``only`` and ``skip`` are former names of ``rule`` and ``skip_rule``. ``salt`` is that of the digests which stand for values; by default the environment's, or one of this run alone.
+    ``version``, ``snapshot`` and ``ref`` are forms of ``at`` for tables of one format. ``literal`` has further paths, in which wildcards
+    have no special meaning. ``only`` and ``skip`` are former names of ``rule`` and ``skip_rule``. ``salt`` is the salt of the digests that
+    replace values. Its default is the salt of the environment, or a random one for this run.
     """
 
     tier: Annotated[
@@ -201,7 +202,7 @@ class CheckOptions(TypedDict, total=False):
 
 
 class Limits(TypedDict, total=False):
-    """What a check may use."""
+    """The resources that a check may use."""
 
     jobs: Annotated[
         int | None,
@@ -231,12 +232,12 @@ class Limits(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Declared:
-    """An option with the settings of its place.
+    """An option with its name and settings.
 
     Attributes:
         keyword: Its name in Python.
         option: The declaration.
-        choices: The values that it may have, where there are few.
+        choices: The permitted values, if they are few.
     """
 
     keyword: str
@@ -245,7 +246,7 @@ class Declared:
 
     @property
     def name(self) -> str:
-        """Its name in ``pqassay.toml``, and behind ``--`` on the command line."""
+        """Its name in ``pqassay.toml``, and after ``--`` on the command line."""
         return self.keyword.replace("_", "-")
 
 
@@ -267,7 +268,7 @@ def declared(options: type) -> list[Declared]:
 
 
 def _texts_of(hint: Any) -> Iterator[str]:
-    """The texts that a type has, of `Literal` or an enum, alone or in a union."""
+    """The texts that a type permits: a `Literal` or an enum, alone or in a union."""
     if isinstance(hint, type) and issubclass(hint, StrEnum):
         yield from hint
     for part in get_args(hint):

@@ -3,9 +3,8 @@
 Workers begin as copies of a process that has imported this module.  Otherwise, each worker would import the
 checks and the reading of values for its first file, which takes longer than judging most files.
 
-Arrow reserves 1 GiB of address space as soon as it needs any memory, and a copy would start with that much
-less of its limit.  So the imports here take at most the memory of the smallest worker, and Arrow works with
-that.
+Arrow reserves 1 GiB of address space on first use, which would count against the limit of each copy. So the imports here may use only as
+much memory as the smallest worker, and Arrow adapts to that.
 """
 
 from __future__ import annotations
@@ -26,11 +25,13 @@ from pqassay.plugins import rooms
 from pqassay_spec.base.arrow_alone import load_no_pandas
 
 VALUES = "values"
-"""The rooms of what needs numpy and pyarrow.  Their modules are found rather than named: a browser, which has none of these, may
-import the rooms that this one lives in."""
+"""The packages that need numpy and pyarrow.
+
+Their modules are searched rather than imported by name, since a browser without these libraries may import the package of this module.
+"""
 
 DATA = 5
-"""Position in ``/proc/self/statm`` of the pages that hold data and stacks."""
+"""The position of data and stack pages in ``/proc/self/statm``."""
 
 
 def _load() -> None:
@@ -42,7 +43,7 @@ def _load() -> None:
 
 @contextlib.contextmanager
 def _little_more_memory() -> Generator[None]:
-    """Let this process take no more in addition than the smallest worker has, where the system enforces that."""
+    """A context that limits additional memory of this process to that of the smallest worker, if the system enforces limits."""
     if not limits_memory():
         yield
         return
@@ -60,7 +61,7 @@ def _little_more_memory() -> Generator[None]:
 
 
 def _unless_left_alone(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """Report what ends a worker that has not begun, unless it is that who wanted it has ended."""
+    """Report an error that ends a worker before it begins, unless its parent has already ended."""
     if not issubclass(kind, (EOFError, OSError)):
         sys.__excepthook__(kind, error, trace)
 
@@ -68,5 +69,5 @@ def _unless_left_alone(kind: type[BaseException], error: BaseException, trace: T
 with _little_more_memory():
     load_no_pandas()
     _load()
-if hasattr(multiprocessing.current_process(), "_inheriting"):  # in the process from which workers are started
+if hasattr(multiprocessing.current_process(), "_inheriting"):  # in the process that starts workers
     sys.excepthook = _unless_left_alone

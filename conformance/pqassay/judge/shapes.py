@@ -1,4 +1,4 @@
-"""Shapes of breakages: by what one file breaks a rule like another does.
+"""Shapes of violations: how one file breaks a rule in the same way as another.
 
 Two violations of a rule have the same shape if they break the same field of the same structure, in columns
 with the same comparison, in the same direction, and with the same message.  The behavior of engines with a
@@ -15,7 +15,7 @@ from pqassay_spec.base.errors import FormatError
 from pqassay_spec.parquet.column_order import type_order
 
 WORDS = 4
-"""Words of a message that tell what is wrong from what else may be."""
+"""The number of words of a message that identify the error."""
 
 _NUMBERED = re.compile(r"\[[^\]]*\]")
 _NAMED = re.compile(r"\bcolumn \S+|'[^']*'|\"[^\"]*\"")
@@ -24,12 +24,12 @@ _NUMBER = re.compile(r"-?\d+(\.\d+)?\b")
 
 
 def shape_of(position: Position, message: str, column: str | None, file: FileUnderTest) -> str:
-    """The shape of a breakage.
+    """The shape of a violation.
 
     Args:
-        position: Where the rule is broken first.
-        message: What is wrong there.
-        column: The column, if it is about one.
+        position: The first place where the rule is broken.
+        message: The message there.
+        column: The column, if any.
         file: The file.
     """
     words = _WORD.findall(_NAMED.sub("", message))
@@ -43,7 +43,7 @@ def shape_of(position: Position, message: str, column: str | None, file: FileUnd
 
 
 def _direction(position: Position) -> str:
-    """Whether there is more or less than there should be; empty if that is not about numbers."""
+    """Whether the actual number is greater or less than expected; empty if the values are not numbers."""
     numbers = [_NUMBER.match(text) for text in (position.actual, position.expected)]
     if numbers[0] is None or numbers[1] is None:
         return "" if position.actual else "absent"
@@ -52,7 +52,7 @@ def _direction(position: Position) -> str:
 
 
 def _type(column: str | None, file: FileUnderTest) -> str:
-    """How the values of a column of a Parquet file compare, and whether it is in a list."""
+    """The order of the values of a Parquet column, and whether it is in a list."""
     if column is None:
         return ""
     try:

@@ -1,7 +1,7 @@
 """The interface of a table format for judging, and the files of a table.
 
-Table formats are plug-ins (`pqassay.stores.formats`). To the judge, a table is a target whose metadata
-describe other files; its `TableReader` returns these files and the table's claims about them.
+Table formats are plug-ins (`pqassay.stores.formats`). To the judge, a table is a target whose metadata describe other files; its
+`TableReader` returns these files and the table's claims about them.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ class LiveFile:
     """A file that a table names.
 
     Attributes:
-        path: The file, relative to the table; ``None`` where it is elsewhere.
-        name: The file as the table names it.
-        claims: Makes what the table says about it.
+        path: The path relative to the table; ``None`` if the file is outside the table's folder.
+        name: The name of the file in the table's metadata.
+        claims: Creates the table's claims about it.
     """
 
     path: str | None
@@ -42,9 +42,9 @@ class Live:
     Attributes:
         files: Its data files.
         others: Further files that belong to it, such as deletion vectors, relative to it.
-        trouble: Why they are not known, where the table's own verdict does not say it.
-        older: Data files that are live and not judged, since only what is new is.
-        reason: Why they are not.
+        trouble: Why the files are unknown, if the table's own verdict does not say it.
+        older: Live data files that are not judged, because only new files are.
+        reason: Why these are not judged.
     """
 
     files: Sequence[LiveFile] = ()
@@ -55,49 +55,49 @@ class Live:
 
 
 class TableView(Protocol):
-    """The facts of a report about a table, apart from findings."""
+    """The facts for a report about a table, apart from findings."""
 
     @property
     def size(self) -> int:
-        """Bytes of the metadata that were read."""
+        """The number of metadata bytes that were read."""
         ...
 
     @property
     def engine(self) -> str:
-        """What wrote it; empty if it does not say."""
+        """The writer of the table; empty if unknown."""
         ...
 
     @property
     def notes(self) -> list[str]:
-        """The parts of it that are not judged."""
+        """The parts of the table that are not judged."""
         ...
 
 
 class TableReader(Protocol):
-    """The interface of a table format for its tables."""
+    """The interface that a table format implements for judging its tables."""
 
     def live(self, table: TableAt) -> Live:
-        """The files of a table at its moment.
+        """The files of a table in its selected state.
 
         Raises:
-            UsageError: The table does not have the state that was asked for.
+            UsageError: The table does not have the requested state.
         """
         ...
 
     def added(self, table: TableAt, since: Since) -> set[str]:
-        """The files that came after a moment, as the table names them.
+        """The files added after a moment, as the table names them.
 
         Raises:
-            UsageError: The table does not know any more what came since then.
+            UsageError: The table no longer knows what was added since then.
         """
         ...
 
     def number(self, table: TableAt) -> int | None:
-        """The number of the state that is judged; ``None`` for a table without one. Raises the error of reading."""
+        """The number of the judged state; ``None`` for a table without one. Raises the error of reading."""
         ...
 
     def moment(self, number: int) -> Moment:
-        """The state that has a number."""
+        """The state with a number."""
         ...
 
     def view(self, file: FileUnderTest) -> TableView:
@@ -105,7 +105,7 @@ class TableReader(Protocol):
         ...
 
     def remedy_of(self, rule_id: str, remedy: str) -> str:
-        """The remedy of a finding in what a table says, given the one that its check names."""
+        """The remedy for a finding in a table's claims, derived from the remedy that the check names."""
         ...
 
     def rewriting(self, claims: FileClaims) -> str:
@@ -125,7 +125,7 @@ def _view(file: FileUnderTest) -> TableView:
 
 
 def metadata_size(file: FileUnderTest) -> int:
-    """Bytes of a table's metadata that were read; 0 if they cannot be."""
+    """The number of metadata bytes of a table that were read; 0 if they cannot be read."""
     try:
         return _view(file).size
     except UNREADABLE:
@@ -133,7 +133,7 @@ def metadata_size(file: FileUnderTest) -> int:
 
 
 def engine_of(file: FileUnderTest) -> str | None:
-    """What wrote the newest metadata of a table, as they say; ``None`` if they do not."""
+    """The writer of a table's newest metadata; ``None`` if they do not name it."""
     try:
         return _view(file).engine[:200] or None
     except UNREADABLE:

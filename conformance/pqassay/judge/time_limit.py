@@ -1,7 +1,6 @@
-"""The time that judging one file may take, by default, and a limit on it for files that are judged in this process.
+"""The default time limit for judging one file, and its enforcement for files that are judged in this process.
 
-Nothing that is judged here is slow in itself, but a file may hold more than it seems to: twenty million empty structs in
-a footer, say.
+Judging is fast, but a small file may have very many structures, such as twenty million empty structs in a footer.
 """
 
 from __future__ import annotations
@@ -11,34 +10,34 @@ import signal
 from collections.abc import Generator
 
 TIMEOUT_BASE = 60.0
-"""Seconds that every file has by default."""
+"""The basic time of every file, in seconds."""
 
 TIMEOUT_BYTES_PER_SECOND = 1_000_000
-"""Bytes for which a file has one second more; real speed is a hundred times that."""
+"""The number of bytes for which a file gets one more second; the real speed is a hundred times higher."""
 
 AGAIN = 1.0
-"""Seconds after which the end is told again, where it fell into code from which nothing can be raised."""
+"""Seconds until the alarm repeats, in case the first one came in code that cannot raise."""
 
 
 class OutOfTime(BaseException):
-    """The time is over. This ends the judging of a file, unlike an error of a check, which others survive."""
+    """The time is over. Unlike errors of a check, this ends the judging of the file."""
 
 
 def default_seconds(size: int) -> float:
-    """Seconds that a file of a size in bytes has by default."""
+    """The default time in seconds for a file of a size in bytes."""
     return TIMEOUT_BASE + size / TIMEOUT_BYTES_PER_SECOND
 
 
 def out_of_time(seconds: float) -> str:
-    """The reason why a file that took longer is not judged."""
+    """The reason why a file that exceeded its time is not judged."""
     return f"judging it took longer than {seconds:.0f} s; raise --timeout"
 
 
 @contextlib.contextmanager
 def limited(seconds: float) -> Generator[None]:
-    """Raise `OutOfTime` in a block that takes longer.
+    """A context that raises `OutOfTime` after a time.
 
-    There is no limit outside the main thread, where Python takes no signals, and where the program has an alarm of its own.
+    There is no limit outside the main thread, where Python handles no signals, or if the program has its own alarm.
     """
     try:
         is_free = signal.getsignal(signal.SIGALRM) is signal.SIG_DFL and not any(

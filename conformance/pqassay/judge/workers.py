@@ -1,9 +1,8 @@
-"""Judging in worker processes: what kills, hangs or bloats one of them costs one file.
+"""Judging in worker processes: a crash, a hang or excessive memory affects only one file.
 
-A worker is a fresh process, never a copy of this one, whose threads and connections would not survive that.  The files
-go to the workers in batches, small files many at a time.  When a worker dies or takes too long, its batch is done again
-file by file, so that only the guilty one is `errored`.  Reports come back in the order of the targets, whatever
-finished first.
+A worker is a fresh process, not a fork of this one, since threads and connections do not survive a fork. Workers receive files in batches
+of many small files. If a worker dies or takes too long, its batch is repeated file by file, so that only the cause is `errored`. Reports
+come back in the order of the targets.
 """
 
 from __future__ import annotations
@@ -35,46 +34,46 @@ from pqassay.stores.targets import Target
 from pqassay.tables.kept import keep_states
 
 BATCH_FILES = 64
-"""Files that one task holds at most; a task of one file would spend more on messages than on judging."""
+"""The largest number of files in a task; a task of one file would spend more time on messages than on judging."""
 
 BATCH_BYTES = 4 << 20
-"""Bytes that one task holds at most, except the file that goes beyond."""
+"""The number of bytes at which a task is full; its last file may exceed this."""
 
 MEMORY_GIVEN_LEAST = 512 << 20
-"""Bytes that a worker must be given: with less, threads of the decoder fail to start, and it waits for them."""
+"""The least memory limit of a worker in bytes: with less, the decoder's threads fail to start, and it waits for them."""
 
 MEMORY_LEAST = 1 << 30
-"""Bytes that a worker has by default even on a small machine."""
+"""The least default memory of a worker in bytes, even on a small machine."""
 
 MEMORY_SHARE = 0.8
-"""Part of the machine's memory that all workers together have by default."""
+"""The default share of the machine's memory for all workers together."""
 
 WINDOW = 8
-"""Tasks per worker that are under way or wait for their turn to be reported."""
+"""The number of tasks per worker that are running or waiting to be reported."""
 
 GLANCE = 0.5
-"""Seconds between two looks at whether the workers are still there, while one waits for a result."""
+"""Seconds between two checks that the workers are alive, while waiting for a result."""
 
 RESTARTS = 3
-"""Attempts at starting workers before giving up."""
+"""The number of attempts to start workers."""
 
 FAREWELL = 5.0
-"""Seconds that what a worker started has for tidying up; Java removes its folders then."""
+"""Seconds for programs started by a worker to clean up; Java removes its folders in this time."""
 
 Result = TypeVar("Result")
 
 JudgeAll = Callable[[Sequence[Target], Settings], list[Judged]]
-"""The work on a batch in a worker."""
+"""The function that a worker calls for a batch."""
 
 
 @dataclass(frozen=True)
 class WorkerLimits:
-    """The number of workers, and what one of them may use.
+    """The number of workers, and the limits of each.
 
     Attributes:
         jobs: Worker processes.
         timeout: Seconds per file; ``None`` for the default, which grows with the size of the file; 0 for no limit.
-        memory: Bytes that a worker may allocate; ``None`` for the default, a share of the machine's; 0 for no limit.
+        memory: Bytes that a worker may allocate; ``None`` for the default, a share of the machine's memory; 0 for no limit.
     """
 
     jobs: int = 1
@@ -82,14 +81,14 @@ class WorkerLimits:
     memory: int | None = None
 
     def seconds(self, targets: Sequence[Target], *, is_deep: bool = False) -> float | None:
-        """Time for judging some files, with what is beside them if that is read as well; ``None`` for any."""
+        """The time limit in seconds for some files, including files beside them if those are read; ``None`` for no limit."""
         if self.timeout is None:
             sizes = [target.known_size() + (target.size_beside() if is_deep else 0) for target in targets]
             return sum(map(default_seconds, sizes))
         return self.timeout * len(targets) or None
 
     def bytes_per_worker(self) -> int:
-        """Memory of one worker; 0 for any, and where the system would not enforce it."""
+        """The memory limit of one worker in bytes; 0 for no limit, or if the system does not enforce limits."""
         if not limits_memory():
             return 0
         if self.memory is not None:
@@ -98,7 +97,7 @@ class WorkerLimits:
 
 
 def machine_memory() -> int:
-    """Bytes of memory that this machine has, or that its container may use."""
+    """The memory of this machine or its container, in bytes."""
     found = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     for limit in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
         with contextlib.suppress(OSError, ValueError), open(limit, encoding="ascii") as file:  # noqa: PTH123 - no path
@@ -107,7 +106,7 @@ def machine_memory() -> int:
 
 
 def default_memory(workers: int) -> int:
-    """Bytes that each of a number of workers of one machine has by default."""
+    """The default memory in bytes of each worker, for a number of workers on one machine."""
     return max(MEMORY_LEAST, int(machine_memory() * MEMORY_SHARE / workers))
 
 
@@ -117,40 +116,40 @@ def limits_memory() -> bool:
 
 
 def require_memory(given: int | None) -> None:
-    """Make sure that a worker can live with the memory that it is given.
+    """Make sure that a worker can run with a memory limit.
 
     Raises:
-        UsageError: It cannot.
+        UsageError: The limit is too low.
     """
     if given and given < MEMORY_GIVEN_LEAST:
         raise UsageError(f"a worker needs at least {MEMORY_GIVEN_LEAST >> 20} MiB of memory")
 
 
 def preload() -> None:
-    """Have workers started from a process that has loaded what they need. For programs that own their process."""
+    """Start workers from a process that has preloaded their imports. For programs that own their process."""
     global _is_ours  # noqa: PLW0603 - as much of this process as what Python keeps about its helper
     _CONTEXT.set_forkserver_preload([__name__, "pqassay.judge.preloaded"])
     _is_ours = True
 
 
 _is_ours = False
-"""Whether the process from which workers are started serves this pool alone."""
+"""Whether the process that starts workers serves only this pool."""
 
 
 def _start_deaf() -> None:
-    """Start the process from which workers are started so that it never hears Ctrl-C.
+    """Start the process that starts workers so that it ignores Ctrl-C from the beginning.
 
-    A terminal sends that to every process. This one ends the others; without this, the helper would complain while it
-    loads, which is before Python protects it.
+    A terminal sends Ctrl-C to every process, and this process ends the others. Otherwise the helper would print errors while it loads,
+    before Python protects it.
     """
-    resource_tracker.ensure_running()  # it protects itself, and where it does, it ends what is blocked
+    resource_tracker.ensure_running()  # it protects itself later, and then it ends blocked processes
     with undisturbed():
         forkserver.ensure_running()
 
 
 @contextlib.contextmanager
 def undisturbed() -> Generator[None]:
-    """Keep Ctrl-C until the end of the block, which leaves workers half started or half stopped if it is cut short."""
+    """A context that delays Ctrl-C until its end; an interruption would leave workers half started or half stopped."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -162,10 +161,10 @@ def undisturbed() -> Generator[None]:
 
 
 def _begin(memory: int, environment: Mapping[str, str], *, leads: bool = False) -> None:
-    """Prepare a worker: it ends at once when told to or when its parent is gone, and cannot take all memory.
+    """Prepare a worker: it ends when told to or when its parent ends, and has a memory limit.
 
-    The environment is that of the run: the one that a worker is born with may be from long before.  A worker that leads is in a group of
-    processes of its own, with all that it starts.
+    The environment is that of the run, since the inherited one may be outdated. With ``leads``, the worker and the processes that it starts
+    form their own process group.
     """
     if leads:
         os.setpgid(0, 0)
@@ -173,7 +172,9 @@ def _begin(memory: int, environment: Mapping[str, str], *, leads: bool = False) 
     os.environ.clear()
     os.environ.update(environment)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends it to all; the parent says when to end
+    signal.signal(
+        signal.SIGINT, signal.SIG_IGN
+    )  # a terminal sends it to all processes; the parent decides when to end
     parent = multiprocessing.parent_process()
     if parent is not None:
         threading.Thread(target=_end_with, args=(parent.sentinel, leads), daemon=True).start()
@@ -196,7 +197,7 @@ def _end_with(sentinel: int, leads: bool) -> None:
 
 
 class _Process(ForkServerProcess):
-    """A worker that does not run the main script again, which need not expect that."""
+    """A worker that does not run the main script again, since scripts may not expect that."""
 
     @staticmethod
     def _Popen(process_obj: Any) -> Any:  # noqa: N802 - the name that multiprocessing calls
@@ -214,7 +215,7 @@ _main_lock = threading.Lock()
 
 @contextlib.contextmanager
 def _hidden_main() -> Generator[None]:
-    """Hide the main script while a process is prepared, so that it is not named as something to import."""
+    """A context that hides the main script while a process is prepared, so that the process does not import it."""
     with _main_lock:
         main = sys.modules["__main__"]
         sys.modules["__main__"] = types.ModuleType("__main__")
@@ -225,7 +226,7 @@ def _hidden_main() -> Generator[None]:
 
 
 class _Pool(ProcessPool):
-    """A pool that ends its workers before it takes away what connects them: a worker that just begins would complain."""
+    """A pool that ends its workers before it closes their connections; otherwise a starting worker would print errors."""
 
     def _stop_pool(self) -> None:
         if self._pool_manager_loop is not None:
@@ -235,7 +236,7 @@ class _Pool(ProcessPool):
 
 
 def new_pool(workers: int, memory: int, *, leads: bool = False) -> ProcessPool:
-    """Worker processes that may allocate a number of bytes each, 0 for any; see `_begin`."""
+    """A pool of worker processes that may each allocate a number of bytes, 0 for no limit; see `_begin`."""
     if _is_ours:
         _start_deaf()
     begin = functools.partial(_begin, leads=True) if leads else _begin
@@ -245,11 +246,11 @@ def new_pool(workers: int, memory: int, *, leads: bool = False) -> ProcessPool:
 
 
 def result_of(pool: ProcessPool, future: ProcessFuture[Result], seconds: float | None) -> Result:
-    """Wait for a task; the limit of the pool holds for a worker that has begun with it, this one for any.
+    """Wait for a task. The limit of the pool applies only to tasks that have begun, this limit to any task.
 
     Raises:
-        TimeoutError: It is not done within the limit.
-        BrokenProcessPool: The pool broke and will never do it. A task that is handed over at the moment at which the pool breaks is forgotten by it.
+        TimeoutError: The task is not done within the limit.
+        BrokenProcessPool: The pool broke and will never do the task. The pool forgets a task that is submitted at the moment when it breaks.
     """
     end = None if seconds is None else time.monotonic() + seconds
     while not wait([future], timeout=GLANCE).done:
@@ -261,7 +262,7 @@ def result_of(pool: ProcessPool, future: ProcessFuture[Result], seconds: float |
 
 
 def end_group(leader: int) -> None:
-    """End the remaining processes of the group of a worker that has ended: first with SIGTERM, then by force."""
+    """End the remaining processes in the group of a worker that has ended: first with SIGTERM, then by force."""
     for sent in (signal.SIGTERM, signal.SIGKILL):
         end = time.monotonic() + FAREWELL
         while left := _group(leader):
@@ -276,7 +277,7 @@ def end_group(leader: int) -> None:
 
 
 def _group(leader: int) -> list[int]:
-    """The processes of a group that have not ended."""
+    """The processes of a group that are still running."""
     import psutil  # noqa: PLC0415 - few workers lead
 
     found: list[int] = []
@@ -289,7 +290,7 @@ def _group(leader: int) -> list[int]:
 
 @dataclass
 class _Task:
-    """A batch under way."""
+    """A submitted batch."""
 
     targets: Sequence[Target]
     future: ProcessFuture[list[Judged]] | None = None
@@ -310,18 +311,18 @@ class _Run:
         self.start()
 
     def start(self) -> None:
-        """Make a pool of workers."""
+        """Create the pool of workers."""
         with undisturbed():
             self.pool = new_pool(self.limits.jobs, self.limits.bytes_per_worker())
 
     def stop(self) -> None:
-        """End all workers, whatever they are doing."""
+        """End all workers at once."""
         with undisturbed():
             self.pool.stop()  # type: ignore[no-untyped-call]  # Pebble's annotations have gaps
             self.pool.join()
 
     def submit(self, task: _Task) -> None:
-        """Hand a batch to the workers."""
+        """Submit a batch to the workers."""
         seconds = self.limits.seconds(task.targets, is_deep=self.settings.tier == "values")
         task.attempts += 1
         try:
@@ -329,11 +330,11 @@ class _Run:
                 task.future = self.pool.schedule(
                     self.judge, args=(task.targets, self.settings), timeout=seconds
                 )
-        except RuntimeError:  # the pool is broken; waiting for the result will find out
+        except RuntimeError:  # the pool is broken; waiting for the result will show that
             task.future = None
 
     def results(self, batches: Iterator[Sequence[Target]]) -> Iterator[Judged]:
-        """Yield what the workers say, in order."""
+        """Yield the workers' results in order."""
         pending: deque[_Task] = deque()
         while True:
             while len(pending) < WINDOW * self.limits.jobs and (batch := next(batches, None)):
@@ -345,7 +346,7 @@ class _Run:
             yield from self._result(pending.popleft(), pending)
 
     def _result(self, task: _Task, pending: deque[_Task]) -> Sequence[Judged]:
-        """The result of a task; nothing if it is tried again."""
+        """The result of a task; empty if it will be tried again."""
         try:
             if task.future is not None and self._is_done(task.future):
                 results = task.future.result()

@@ -1,7 +1,7 @@
 """Predicates as JSON trees, and their truth on rows of literals.
 
-This is the truth that the runner compares engines with, so it is as plain as possible: SQL's three values of truth, where
-a comparison with null is unknown, and a row is kept only where the whole predicate is true.
+The runner compares engines with this code, so it is as plain as possible. It uses SQL's three truth values: a comparison with null is
+unknown, and a row is kept only if the whole predicate is true.
 """
 
 from __future__ import annotations
@@ -30,22 +30,22 @@ from pqassay_spec.golden.literals import (
 )
 
 Truth = bool | None
-"""``None``: unknown."""
+"""A truth value; ``None`` means unknown."""
 
 Row = Mapping[str, Value]
 
 
 class PredicateError(ValueError):
-    """A tree that is not a predicate, or one that the columns do not fit."""
+    """A tree that is not a predicate, or does not fit the columns."""
 
 
 @dataclass(frozen=True)
 class Semantics:
-    """How floats compare where readers differ.
+    """The comparison of floats where readers differ.
 
     Attributes:
-        nan: NaN is ``unordered``, as IEEE 754 says, or equal to itself and the ``greatest`` of all.
-        zeros: The two zeros are ``equal``, or ``apart``, the negative one less.
+        nan: NaN is ``unordered``, as in IEEE 754, or equal to itself and the ``greatest`` value.
+        zeros: The two zeros are ``equal``, or ``apart`` with the negative zero less.
     """
 
     nan: Literal["unordered", "greatest"] = "unordered"
@@ -53,7 +53,7 @@ class Semantics:
 
 
 IEEE = Semantics()
-"""What IEEE 754 says, and SQL in most engines."""
+"""The semantics of IEEE 754, and of SQL in most engines."""
 
 
 COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
@@ -64,7 +64,7 @@ COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
-"""``[op, column, value]``. Text is ordered by code point, bytes by byte, numbers, dates and times by size."""
+"""Comparisons, ``[op, column, value]``. Text is ordered by code point, bytes by byte, numbers, dates and times by size."""
 
 
 def _negated(truth: Truth) -> Truth:
@@ -80,20 +80,20 @@ def _any(truths: Sequence[Truth]) -> Truth:
 
 
 MEMBERSHIPS: dict[str, Callable[[Truth], Truth]] = {"in": lambda truth: truth, "not in": _negated}
-"""``[op, column, [value, ...]]``: equal to one of them, or to none."""
+"""Memberships, ``[op, column, [value, ...]]``: equal to one of the values, or to no value."""
 
 NULL_TESTS: dict[str, bool] = {"is null": True, "is not null": False}
-"""``[op, column]``."""
+"""Null tests, ``[op, column]``."""
 
 CONNECTIVES: dict[str, Callable[[Sequence[Truth]], Truth]] = {"and": _all, "or": _any}
-"""``[op, predicate, ...]``."""
+"""Connectives, ``[op, predicate, ...]``."""
 
 NEGATION = "not"
-"""``["not", predicate]``."""
+"""Negation, ``["not", predicate]``."""
 
 
 def keeps(tree: Sequence[Any], row: Row, semantics: Semantics = IEEE) -> bool:
-    """True if a row satisfies a predicate.
+    """Whether a row satisfies a predicate.
 
     >>> keeps(["or", ["=", "n", "a"], ["is null", "n"]], {"n": None})
     True
@@ -136,10 +136,10 @@ def columns_of(tree: Sequence[Any]) -> set[str]:
 
 
 def literal(written: Any) -> Value:
-    """A value as it is in a predicate.
+    """The Python value of a literal in a predicate.
 
     Raises:
-        PredicateError: It is not a value.
+        PredicateError: The literal is not valid.
     """
     match written:
         case None | bool() | str() | int():
@@ -165,7 +165,7 @@ _TAGS: dict[str, Callable[[str], _Tagged]] = {
     "time": Time,
     "timestamp": Timestamp,
 }
-"""The tagged values that may be in a predicate."""
+"""The tagged values that predicates may have."""
 
 
 def _value(column: str, row: Row) -> Value:
@@ -195,9 +195,9 @@ def _is_nan(value: float) -> bool:
 
 
 def _number_key(value: float, semantics: Semantics) -> tuple[bool, float, bool]:
-    """What a number is ordered by: whether it is NaN, its size, and of a zero, where they are apart, its sign.
+    """The sort key of a number: whether it is NaN, its size, and the sign of a zero if the zeros are apart.
 
-    Whole numbers stay whole: Python compares them with floats exactly.
+    Integers stay integers, since Python compares them with floats exactly.
     """
     if _is_nan(value):
         return True, 0.0, False
@@ -205,7 +205,7 @@ def _number_key(value: float, semantics: Semantics) -> tuple[bool, float, bool]:
 
 
 def _comparable(value: Value) -> tuple[str, Any]:
-    """The kind of a value, of which only equals are compared, and what Python compares in its place."""
+    """The kind of a value, since only values of one kind are compared, and the object that Python compares."""
     match value:
         case Decimal():
             return "decimal", decimal.Decimal(value.decimal)

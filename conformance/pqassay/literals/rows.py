@@ -1,4 +1,4 @@
-"""Rows compared: as multisets, in one canonical text, by a digest."""
+"""Comparison of rows: as multisets, as canonical text, and by digest."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from pqassay_spec.golden.literals import (
 
 
 def canonical_row(row: Sequence[Value]) -> str:
-    r"""One row as text, the same for equal rows only: JSON in ASCII without spaces, floats by their bits.
+    r"""One row as text, equal only for equal rows: JSON in ASCII without spaces, floats by their bits.
 
     >>> canonical_row(["é", None, -0.0, 1])
     '["\\u00e9",null,{"float":"8000000000000000"},1]'
@@ -57,18 +57,18 @@ def _canonical(value: Value) -> object:
 
 
 def multiset(rows: Iterable[Sequence[Value]]) -> Counter[str]:
-    """The rows without their order: how often each canonical row occurs."""
+    """The rows as a multiset: how often each canonical row occurs."""
     return Counter(canonical_row(row) for row in rows)
 
 
 def digest(rows: Iterable[Sequence[Value]]) -> str:
-    """SHA-256 of the canonical rows in the order of their bytes, each ended by a line feed."""
+    """The SHA-256 digest of the sorted canonical rows, each ended by a line feed."""
     text = "".join(f"{row}\n" for row in sorted(canonical_row(row) for row in rows))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def rows_difference(expected: Iterable[Sequence[Value]], actual: Iterable[Sequence[Value]]) -> str:
-    """Rows that are missing and rows too many, in one line; empty if both hold the same rows.
+    """Missing and superfluous rows, in one line; empty if both have the same rows.
 
     >>> rows_difference([["a"], ["b"]], [["a"], ["a"]])
     '1 row missing: ["b"]; 1 row too many: ["a"]'
@@ -87,7 +87,7 @@ def rows_difference(expected: Iterable[Sequence[Value]], actual: Iterable[Sequen
 
 
 def _counted(rows: Iterable[Sequence[Value]], by_text: dict[str, Sequence[Value]]) -> Counter[str]:
-    """`multiset`, and a row of each canonical text."""
+    """The `multiset`; also stores a row for each canonical text."""
     count: Counter[str] = Counter()
     for row in rows:
         text = canonical_row(row)
@@ -97,5 +97,5 @@ def _counted(rows: Iterable[Sequence[Value]], by_text: dict[str, Sequence[Value]
 
 
 def _shown(row: Sequence[Value]) -> str:
-    """How the protocol writes a row."""
+    """A row in the form of the protocol."""
     return json.dumps([write_value(value) for value in row], default=vars, ensure_ascii=False)

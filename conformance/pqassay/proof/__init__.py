@@ -1,4 +1,4 @@
-"""Proofs: what a finding costs, shown by queries that engines answer wrongly.
+"""Proofs: the cost of a finding, shown by queries that engines answer wrongly.
 
 Contents: queries that a finding may affect (`candidates`, `queries`), the true answers from the pages
 (`true_values`), the engines and their processes (`engines`, `worker`), and the comparison (`trial`).

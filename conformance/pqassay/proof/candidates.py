@@ -1,8 +1,7 @@
-"""Queries that may show what a finding does: made of the values that the false claim hides.
+"""Queries that may show the effect of a finding, made of the values that its false claim hides.
 
-A false claim about a column chunk or a page concerns certain values: values beyond a bound, values that a
-bloom filter lacks, nulls of a page with a null count of 0, or rows of a page at another place.  A reader that
-believes the claim loses these, or takes others for them.
+A false claim about a column chunk or a page concerns certain values: values beyond a bound, values that a bloom filter lacks, nulls of a
+page with a null count of 0, or rows of a page at another place. A reader that trusts the claim loses these values, or returns others.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from pqassay_spec.base.errors import FormatError
 from pqassay_spec.rules.catalogue import family_of
 
 MOST_QUERIES = 12
-"""Queries that are tried for one finding."""
+"""The number of queries that are tried for one finding."""
 
 _PLACE = re.compile(r"row_groups\[(\d+)\](?:\.columns\[(\d+)\])?\.?(.*)")
 _ENTRY = re.compile(r"(?:_values|null_pages|_counts|page_locations|histograms)\[(\d+)\]")
@@ -38,15 +37,15 @@ _PAGE = re.compile(r"^pages\[(\d+)\]")
 
 @dataclass(frozen=True)
 class RowStretch:
-    """Some rows of a column chunk: those of a page, or all.
+    """Some rows of a column chunk: the rows of a page, or all.
 
     Attributes:
         chunk: The chunk.
         column: Its column.
-        rows: All values of the chunk, in the type in which they are compared.
+        rows: All values of the chunk, in the type used for comparison.
         page: The data page, ``None`` for the whole chunk.
         start, end: The rows of the row group.
-        part: The part of the chunk that the finding is about: the rest of the field path.
+        part: The rest of the field path: the part of the chunk with the finding.
     """
 
     chunk: ColumnChunkUnderTest
@@ -71,13 +70,13 @@ def candidates(finding: Finding, values: TrueValues) -> list[Query]:
     """The queries to try for a finding, the most promising first.
 
     Raises:
-        NotChecked: There are none, for the reason that it gives.
+        NotChecked: There are none; the message says why.
     """
     if reason := unread(finding.rule):
         raise NoQuery(reason)
     if finding.column is None:
         return [every_column(values)]
-    values.column(finding.column)  # raises where no query can name it
+    values.column(finding.column)  # raises if no query can name it
     queries: dict[Query, None] = {}
     streams = [
         _around(stretch, values)
@@ -86,7 +85,7 @@ def candidates(finding: Finding, values: TrueValues) -> list[Query]:
     ]
     if not streams:
         return [Query((values.column(finding.column),))]
-    # The first position gets the most, and each of the others its share.
+    # The first position gets most of the queries; the others share the rest.
     while streams and len(queries) < MOST_QUERIES:
         for stream in list(streams):
             if (query := next(stream, None)) is None:
@@ -97,7 +96,7 @@ def candidates(finding: Finding, values: TrueValues) -> list[Query]:
 
 
 def by_ends(column: QueryColumn, row_groups: Iterable[Any]) -> list[Query]:
-    """Queries by the smallest and the greatest of some values, or by nulls where there are no others."""
+    """Queries for the smallest and the greatest of some values, or for nulls if there are no others."""
     values = _without_nan(pa.chunked_array(list(row_groups), column.type).drop_null())
     if not len(values):
         return [Query((column,), (ColumnQuery("is null", column),))]
@@ -112,16 +111,16 @@ def by_ends(column: QueryColumn, row_groups: Iterable[Any]) -> list[Query]:
 
 
 def unread(rule: str) -> str:
-    """Why no engine here can be asked about a rule: none reads what it is about; empty if some do."""
+    """Why no installed engine can be asked about a rule: none reads the structure; empty if one does."""
     found = rooms(f"checks.{family_of(rule).module}")
     return next((str(room.UNREAD) for room in found if hasattr(room, "UNREAD")), "")
 
 
 def every_column(values: TrueValues) -> Query:
-    """All rows of the first columns that queries can name, two at most.
+    """A query for all rows of the first columns that queries can name, at most two.
 
     Raises:
-        NoQuery: There is no such column.
+        NoQuery: No column can be named.
     """
     columns: list[QueryColumn] = []
     for leaf in values.file.leaves:
@@ -135,7 +134,7 @@ def every_column(values: TrueValues) -> Query:
 
 
 def _stretch(position: Position, name: str, values: TrueValues) -> RowStretch | None:
-    """The rows that a position is about; ``None`` where it names no row group."""
+    """The rows at a position; ``None`` if it names no row group."""
     match = _PLACE.search(position.field)
     group = position.row_group if position.row_group is not None else int(match[1]) if match else None
     if group is None or not 0 <= group < len(values.file.metadata.row_groups):
@@ -158,7 +157,7 @@ def _page_starts(values: TrueValues, group: int, name: str) -> Any:
 
 
 def _around(stretch: RowStretch, values: TrueValues) -> Iterator[Query]:
-    """Queries about one position."""
+    """Yield queries about one position."""
     part, column = stretch.part, stretch.column
     if "bloom_filter" in part:
         yield from _lacking(stretch, values)
@@ -183,7 +182,7 @@ def _equal(column: QueryColumn, value: Any) -> Query:
 
 
 def _range(column: QueryColumn, low: pa.Scalar[Any], high: pa.Scalar[Any]) -> tuple[ColumnQuery, ...]:
-    """The condition that a value lies between two; a simpler one where they are the same."""
+    """The condition that a value lies between two bounds; simpler if they are equal."""
     if low == high:
         return (_is(column, "=", low),)
     return _is(column, ">=", low), _is(column, "<=", high)
@@ -194,14 +193,14 @@ def _between(column: QueryColumn, low: Any, high: Any) -> Query:
 
 
 def _at_places(values: Any, count: int) -> Iterator[Any]:
-    """Values from places that lie evenly apart, the first and the last among them."""
+    """Values at evenly spaced places, including the first and the last."""
     if len(values):
         for place in dict.fromkeys(np.linspace(0, len(values) - 1, count).astype(int).tolist()):
             yield values[place]
 
 
 def _lacking(stretch: RowStretch, values: TrueValues) -> Iterator[Query]:
-    """Values that the bloom filter does not hold."""
+    """Yield queries for values that the bloom filter lacks."""
     try:
         bitset = stretch.chunk.bitset
     except (FormatError, NotChecked, NotApplicable):
@@ -214,7 +213,7 @@ def _lacking(stretch: RowStretch, values: TrueValues) -> Iterator[Query]:
 
 
 def _beside(stretch: RowStretch, values: TrueValues) -> Iterator[Query]:
-    """Rows of a page, chosen by another column: one that selects few of the others."""
+    """Yield queries for rows of a page by a condition on another column that selects few other rows."""
     group = stretch.chunk.row_group
     starts = [stretch.start] if stretch.page is None else _page_starts(values, group, stretch.column.name)
     places = {stretch.start, max(stretch.end - 1, stretch.start)}
@@ -235,7 +234,7 @@ def _beside(stretch: RowStretch, values: TrueValues) -> Iterator[Query]:
 
 
 def _selective(stretch: RowStretch, values: TrueValues) -> Iterator[QueryColumn]:
-    """Other columns by which rows of the stretch can be chosen, those with most different values there first."""
+    """Other columns that can select rows of the stretch; those with most distinct values come first."""
     others: list[tuple[int, int, QueryColumn]] = []
     for ordinal, leaf in enumerate(values.file.leaves):
         if leaf.name == stretch.column.name or len(others) == 8:
@@ -252,7 +251,7 @@ def _selective(stretch: RowStretch, values: TrueValues) -> Iterator[QueryColumn]
 
 
 def nulls(stretch: RowStretch) -> Iterator[Query]:
-    """Nulls, and values that are not null."""
+    """Yield queries for nulls, and for values that are not null."""
     column, rows = stretch.column, stretch.rows
     if rows.null_count and not column.has_nan:
         yield Query((column,), (ColumnQuery("is null", column),))
@@ -261,7 +260,7 @@ def nulls(stretch: RowStretch) -> Iterator[Query]:
 
 
 def _bounds(stretch: RowStretch) -> Iterator[tuple[Any, Any]]:
-    """Claims about the smallest and the greatest value: of the page, and of the chunk."""
+    """Yield the claimed smallest and greatest values, of the page and of the chunk."""
     leaf = stretch.chunk.leaf
     if stretch.page is not None and "column_index" in stretch.part:
         with contextlib.suppress(FormatError, NotChecked, NotApplicable, IndexError):
@@ -274,13 +273,13 @@ def _bounds(stretch: RowStretch) -> Iterator[tuple[Any, Any]]:
 
 
 def _beyond(stretch: RowStretch) -> Iterator[Query]:
-    """Values that lie beyond what is claimed about them."""
+    """Yield queries for values beyond the claimed bounds."""
     for low, high in _bounds(stretch):
         yield from outside(stretch, low, high)
 
 
 def outside(stretch: RowStretch, low: Any, high: Any) -> Iterator[Query]:
-    """Values that lie beyond two bounds, scalars or ``None``."""
+    """Yield queries for values outside two bounds, which are scalars or ``None``."""
     values, column = stretch.values, stretch.column
     if column.kind is not QueryKind.BOOLEAN:
         above = values.filter(pc.greater(values, high)) if high is not None and high.is_valid else values[:0]
@@ -299,7 +298,7 @@ def outside(stretch: RowStretch, low: Any, high: Any) -> Iterator[Query]:
 
 
 def within(stretch: RowStretch) -> Iterator[Query]:
-    """Values of the stretch, whatever is claimed about them."""
+    """Yield queries for values of the stretch, regardless of claims."""
     values, column = stretch.values, stretch.column
     for value in _at_places(values, 3):
         yield _equal(column, value)

@@ -1,4 +1,4 @@
-"""The processes in which engines answer queries: started when they are needed, limited in time and memory, ended with all that they started."""
+"""The processes in which engines answer queries: started on demand, limited in time and memory, ended with all their children."""
 
 from __future__ import annotations
 
@@ -20,35 +20,35 @@ from pqassay.proof.worker import ProofAnswer, QueryPlan, answers, plan
 from pqassay.report.model import Finding
 
 STARTING = 240.0
-"""Seconds that an engine has for its first query beyond those that each query has."""
+"""Seconds for an engine's first query, in addition to the time of each query."""
 
 STARTING_AGAIN = 60.0
-"""Seconds for starting Java once more, when what it needs is in memory."""
+"""Seconds for a restart of Java, when its files are cached."""
 
 BEGINNING = 60.0
-"""Seconds in which a process has to begin with what it is asked, beyond those that its answer may take."""
+"""Seconds until a process must begin a task, in addition to the time of the answer."""
 
 TIME_OF_EACH = 5.0
-"""Seconds for each query of several that are asked at once, beyond what one has, and at most a tenth of that."""
+"""Additional seconds for each of several queries asked at once, but at most a tenth of the time of one query."""
 
 Found = TypeVar("Found")
 
 Asked = tuple[str, Path]
-"""A program, and the file with the true rows."""
+"""A program, and the path of the file with the true rows."""
 
 ENDINGS = (ProcessExpired, BrokenProcessPool, TimeoutError, MemoryError)
-"""Exceptions of processes that gave no answer."""
+"""Exceptions of processes that did not answer."""
 
 NO_ANSWER = "no answer within the time limit"
 
 NOT_ASKED = "not asked, since another query of this file had no answer"
 
 MOST_ENDINGS = 2
-"""Ends of an engine's process over one file after which it is asked nothing more about that."""
+"""The number of crashes of an engine's process over one file after which no more queries are asked."""
 
 
 def ending(error: BaseException) -> str:
-    """Reason for which a process gave no answer."""
+    """The reason why a process did not answer."""
     if isinstance(error, TimeoutError):
         return NO_ANSWER
     if isinstance(error, ProcessExpired):
@@ -58,7 +58,7 @@ def ending(error: BaseException) -> str:
 
 @dataclass
 class EngineProcesses:
-    """The processes of a run, one for each engine, and one that decodes; each is started when it is first needed."""
+    """The processes of a run, each started on demand: one for each engine, and one that decodes."""
 
     engines: Sequence[Engine]
     limits: workers.WorkerLimits
@@ -75,7 +75,7 @@ class EngineProcesses:
             self._end(name)
 
     def seconds(self, size: int) -> float | None:
-        """Time for one query of a file of a size in bytes."""
+        """The time limit in seconds for one query of a file of a size in bytes."""
         if self.limits.timeout is None:
             return default_seconds(size)
         return self.limits.timeout or None
@@ -85,27 +85,27 @@ class EngineProcesses:
         return self.decode(plan, path, findings, folder, size=size)
 
     def decode(self, work: Callable[..., Found], *arguments: Any, size: int) -> Found:
-        """Have some work done on a file of a size in bytes in the process that decodes.
+        """Run a function in the decoding process, on a file of a size in bytes.
 
         Raises the error that ends it.
         """
         return self._done("", work, arguments, self.seconds(size), limits_memory=True)
 
     def start(self, engine: Engine, healthy: Asked) -> None:
-        """Let an engine answer a query of a healthy file first, so that its start does not count for other queries."""
+        """Let an engine first answer a query of a healthy file, so that its start does not count for later queries."""
         if engine.process not in self._begun:
             with contextlib.suppress(*ENDINGS):
                 self._ask(engine, [healthy], 0)
             self._begun.add(engine.process)
 
     def ask(self, engine: Engine, file: str, asked: Sequence[Asked], size: int) -> list[ProofAnswer]:
-        """Have an engine answer some queries of a file: at once, and, if that ends its process, one by one.
+        """Let an engine answer some queries of a file: all at once or, if its process ends, one by one.
 
         Args:
             engine: The engine.
-            file: The file; an engine that once gave no answer in time, or twice did not survive, is asked nothing more about it.
+            file: The file. After one timeout or two crashes, an engine is not asked about it again.
             asked: The queries.
-            size: Bytes of the file.
+            size: The size of the file in bytes.
         """
         if self._endings[engine.process, file] >= MOST_ENDINGS:
             return [ProofAnswer(error=NOT_ASKED, has_panicked=True)] * len(asked)
@@ -113,14 +113,14 @@ class EngineProcesses:
             return self._ask(engine, asked, size)
         except ENDINGS as error:
             if len(asked) == 1:
-                # Neither to wait nor to start Java again and again is worth the time.
+                # Waiting or restarting Java repeatedly takes too long.
                 is_slow = isinstance(error, TimeoutError) or engine.runs_on_java
                 self._endings[engine.process, file] += MOST_ENDINGS if is_slow else 1
                 return [ProofAnswer(error=ending(error), has_panicked=True)]
         return [answer for one in asked for answer in self.ask(engine, file, [one], size)]
 
     def _ask(self, engine: Engine, asked: Sequence[Asked], size: int) -> list[ProofAnswer]:
-        """Have an engine answer queries in one process. Raises the error that ends it."""
+        """Let an engine answer queries in one process. Raises the error that ends it."""
         seconds = self.seconds(size)
         if seconds is not None:
             seconds += min(TIME_OF_EACH, seconds / 10) * (len(asked) - 1)
@@ -141,7 +141,7 @@ class EngineProcesses:
         *,
         limits_memory: bool,
     ) -> Found:
-        """Have some work done in the process of a name. Raises what ends that, and then all that it started is ended."""
+        """Run a function in a named process. If an error ends the process, its children are ended, and the error is raised."""
         if name in self._pools and not self._pools[name].active:
             self._end(name)  # it ended after its last answer
         pool = self._pools.get(name)
@@ -158,7 +158,7 @@ class EngineProcesses:
             raise
 
     def _end(self, name: str) -> None:
-        """End the process of a name, if there is one, and all that it started."""
+        """End a named process, if it exists, and all its children."""
         pool, leader = self._pools.pop(name), self._leaders.pop(name, None)
         pool.stop()  # type: ignore[no-untyped-call]  # Pebble's annotations have gaps
         pool.join()

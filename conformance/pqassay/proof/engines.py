@@ -1,4 +1,4 @@
-"""The engines that queries are tried on, each as a few lines of Python.
+"""The engines that run the queries, each as a few lines of Python.
 
 A worker runs exactly the lines that a report shows to users, without code of this project.  The drivers of
 ``conformance/implementations`` query the same engines through the protocol; a test compares the results of
@@ -24,21 +24,21 @@ from pqassay.stores.formats import formats
 from pqassay_spec.base.terminal import shell_line
 
 PLAIN_PATH = re.compile(r"[A-Za-z0-9_./+,-]*[A-Za-z0-9]\.[A-Za-z0-9]+")
-"""Paths that every engine takes for the name of a file. Others mean patterns, partitions or URIs to some of them."""
+"""Paths that every engine reads as a file name. Some engines read others as patterns, partitions or URIs."""
 
 COPY = "copy.parquet"
-"""Name of the copy that the shown line makes of a file with another path."""
+"""The name of the copy that a shown line makes of a file with another path."""
 
 JAVA = 17
-"""The oldest feature release of Java that Spark 4 runs on."""
+"""The oldest feature release of Java that runs Spark 4."""
 
 
 class Unwritable(ValueError):  # noqa: N818 - says what is wrong with the request
-    """A query that cannot be written for an engine, with the reason."""
+    """A query that cannot be expressed for an engine, with the reason."""
 
 
 Program = Callable[[str, Query], str]
-"""Writes the program for a file and a query. It leaves the rows in ``result``. Raises `Unwritable`."""
+"""A function that writes the program for a file and a query. The program stores rows in ``result``. Raises `Unwritable`."""
 
 
 @dataclass(frozen=True)
@@ -50,12 +50,11 @@ class Engine:
         title: Its name in reports.
         distribution: Its name for pip.
         program: Writes its program.
-        rows: An expression that makes a list of tuples of ``result``.
-        starts_slowly: Whether it is asked last, and as little as possible.
-        runs_on_java: Whether it needs Java as well; then its process cannot live with a limit on memory.
-        reserves_memory: Whether it asks for far more memory than it uses, so that such a limit would end it.
-        needs_its_paths: Whether it opens the files of a table where the metadata says that they are, so that one that was moved has to be
-            copied for it.
+        rows: An expression that converts ``result`` to a list of tuples.
+        starts_slowly: Whether it starts slowly; then it is asked last, and as little as possible.
+        runs_on_java: Whether it needs Java; then its process cannot have a memory limit.
+        reserves_memory: Whether it reserves far more memory than it uses, so that a memory limit would end it.
+        needs_its_paths: Whether it opens a table's files at the paths in the metadata. A moved table must then be copied for it.
     """
 
     name: str
@@ -70,12 +69,12 @@ class Engine:
 
     @property
     def process(self) -> str:
-        """The name of the process in which it runs: another one where it is set up in another way."""
+        """The name of its process; engines with another setup have another process."""
         return self.name
 
     @property
     def version(self) -> str | None:
-        """The version that is installed, ``None`` without."""
+        """The installed version; ``None`` if it is not installed."""
         try:
             return metadata.version(self.distribution)
         except metadata.PackageNotFoundError:
@@ -83,7 +82,7 @@ class Engine:
 
     @property
     def how_to_install(self) -> str | None:
-        """Command that installs what it lacks here; ``None`` if it lacks nothing."""
+        """The command that installs its missing parts; ``None`` if nothing is missing."""
         if self.version is None:
             return f"python -m pip install {self.distribution}"
         if self.runs_on_java:
@@ -94,12 +93,12 @@ class Engine:
 
 
 def string(text: str) -> str:
-    """A Python literal that a shell shows well: in double quotes, where that is possible."""
+    """A Python literal that is readable in a shell: in double quotes, if possible."""
     return f'"{text}"' if text.isprintable() and not set(text) & {'"', "\\"} else repr(text)
 
 
 def strings(texts: Iterable[str]) -> str:
-    """Python literals, one after the other."""
+    """Python literals, separated by commas."""
     return ", ".join(map(string, texts))
 
 
@@ -115,7 +114,7 @@ def _text(value: str) -> str:
 
 
 def _common_literal(column: QueryColumn, value: Any) -> str:
-    """A literal that DuckDB, DataFusion and Spark read alike."""
+    """A literal that DuckDB, DataFusion and Spark read in the same way."""
     match column.kind:
         case QueryKind.BOOLEAN:
             return str(value).upper()
@@ -138,7 +137,7 @@ def _common_literal(column: QueryColumn, value: Any) -> str:
 
 
 def _moment(column: QueryColumn, value: Any) -> str:
-    """A timestamp as text; the offset of an instant is that of UTC."""
+    """A timestamp as text; instants have the offset of UTC."""
     type_: Any = column.type
     if type_.unit == "ns":
         raise Unwritable("the engines read nanoseconds in different ways")
@@ -151,7 +150,7 @@ def _is_instant(column: QueryColumn) -> bool:
 
 
 def duckdb_literal(column: QueryColumn, value: Any) -> str:
-    """A literal as DuckDB reads it. Raises `Unwritable`."""
+    """A literal in the syntax of DuckDB. Raises `Unwritable`."""
     if column.kind is QueryKind.BYTES:
         return "'" + "".join(f"\\x{byte:02X}" for byte in value) + "'::BLOB"
     if column.kind is QueryKind.TIMESTAMP:
@@ -160,14 +159,14 @@ def duckdb_literal(column: QueryColumn, value: Any) -> str:
 
 
 def datafusion_literal(column: QueryColumn, value: Any) -> str:
-    """A literal as DataFusion reads it. Raises `Unwritable`."""
+    """A literal in the syntax of DataFusion. Raises `Unwritable`."""
     if column.kind is QueryKind.TIMESTAMP:
         return f"TIMESTAMP '{_moment(column, value)}'"
     return _common_literal(column, value)
 
 
 def spark_literal(column: QueryColumn, value: Any) -> str:
-    """A literal as Spark reads it. Raises `Unwritable`."""
+    """A literal in the syntax of Spark. Raises `Unwritable`."""
     if column.kind is QueryKind.TEXT:
         return _text(value.replace("\\", "\\\\"))
     if column.kind is QueryKind.TIMESTAMP:
@@ -189,7 +188,7 @@ def condition(query: Query, literal: SqlLiteral, mark: str = '"') -> str:
 
 
 def names_of(query: Query, mark: str = '"') -> list[str]:
-    """The columns of a query, as SQL has them."""
+    """The columns of a query in SQL."""
     return [named(column.name, mark) for column in query.columns]
 
 
@@ -224,7 +223,7 @@ SPARK_SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.log.level": "OFF",
 }
-"""Settings of a session, whatever it reads."""
+"""Settings of every session."""
 
 
 def _spark(path: str, query: Query) -> str:
@@ -241,11 +240,11 @@ def _spark(path: str, query: Query) -> str:
 # ---------------------------------------------------------------------------------------------- Python expressions
 
 OPERATORS: Mapping[str, str] = {"=": "==", ">=": ">=", "<=": "<="}
-"""Operators in Python, by those of queries."""
+"""Python operators by the operators of queries."""
 
 
 def imports(query: Query) -> str:
-    """The statement that imports what the values of a query are made with; empty if they need nothing."""
+    """The import statement for the values of a query; empty if they need none."""
     kinds = {part.column.kind for part in query.where}
     names = ["datetime"] * bool(kinds & {QueryKind.DATE, QueryKind.TIMESTAMP}) + ["decimal"] * (
         QueryKind.DECIMAL in kinds
@@ -265,12 +264,12 @@ def python_value(column: QueryColumn, value: Any) -> str:
 
 
 def all_of(parts: Sequence[str]) -> str:
-    """Conditions in Python that all have to hold."""
+    """The conjunction of Python conditions."""
     return parts[0] if len(parts) == 1 else " & ".join(f"({part})" for part in parts)
 
 
 def polars_filter(query: Query) -> str:
-    """The condition of a query as a call of Polars; empty without one."""
+    """The condition of a query as a Polars call; empty without a condition."""
     parts: list[str] = []
     for part in query.where:
         column = f"pl.col({string(part.column.name)})"
@@ -292,7 +291,7 @@ def _polars(path: str, query: Query) -> str:
 
 
 def arrow_filter(query: Query) -> str:
-    """The condition of a query as a parameter of pyarrow; empty without one."""
+    """The condition of a query as a pyarrow argument; empty without a condition."""
     parts: list[str] = []
     for part in query.where:
         column = f"ds.field({string(part.column.name)})"
@@ -336,7 +335,7 @@ def _filtered(part: ColumnQuery) -> str:
     name = string(part.column.name)
     if part.operator in NULL_TESTS:
         return f"frame = frame[frame[{name}].{'isna' if NULL_TESTS[part.operator] else 'notna'}()]"
-    present = f"frame = frame[frame[{name}].notna()]"  # texts cannot be compared with None
+    present = f"frame = frame[frame[{name}].notna()]"  # text cannot be compared with None
     return f"{present}; frame = frame[frame[{name}] {OPERATORS[part.operator]} {python_value(part.column, part.value)}]"
 
 
@@ -357,10 +356,10 @@ NAMES = tuple(engine.name for engine in ENGINES)
 
 
 def require_engines(names: Sequence[str]) -> tuple[Engine, ...]:
-    """The engines of some names, all without any.
+    """The engines with some names; all engines if there are no names.
 
     Raises:
-        UsageError: There is no such engine.
+        UsageError: A name is unknown.
     """
     of_tables = [name for one in formats().values() for name in one.engines]
     known = dict.fromkeys((*NAMES, *of_tables))
@@ -372,13 +371,13 @@ def require_engines(names: Sequence[str]) -> tuple[Engine, ...]:
 def python_line(
     engine: Engine, program: str, wrong_row: tuple[Any, ...] | None = None, *, is_count: bool = False
 ) -> str:
-    """A line for a shell that runs a program and prints how many rows it returns.
+    """A shell line that runs a program and prints the number of rows that it returns.
 
     Args:
         engine: The engine of the program.
         program: The program.
-        wrong_row: A row that is returned and not true; how often it is among the rows is printed as well.
-        is_count: Whether the program asks how many there are; then what it returns is printed.
+        wrong_row: A row that is returned but not true; the line also prints how often it is returned.
+        is_count: Whether the program counts rows; then the line prints its result.
     """
     shown = f"print({engine.rows}[0][0])" if is_count else "print(len(result))"
     if wrong_row is not None:
@@ -387,13 +386,13 @@ def python_line(
 
 
 def command(path: str, engine: Engine, program: str, wrong_row: tuple[Any, ...] | None = None) -> str:
-    """A line as `python_line` makes it.
+    """The shell line of `python_line` for a file.
 
     Args:
         path: The file that the program reads.
         engine: The engine of the program.
-        program: The program, for that path or, of one that not all engines would understand, for `COPY`.
-        wrong_row: See there.
+        program: The program, for that path; or for `COPY` if some engines cannot read the path.
+        wrong_row: See `python_line`.
     """
     line = python_line(engine, program, wrong_row)
     return line if PLAIN_PATH.fullmatch(path) else f"{shell_line(['cp', '--', path, COPY])} && {line}"

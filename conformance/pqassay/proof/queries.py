@@ -1,4 +1,4 @@
-"""Queries that may show what a false claim does: which columns of which rows, and which rows those truly are."""
+"""Queries that may show the effect of a false claim: columns, condition, and true rows."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from pqassay_spec.base.strict_json import EXACT_INTEGERS
 
 
 class NoQuery(NotChecked):
-    """No query can show what a finding does, whatever the true rows are; the message says why."""
+    """No query can show the effect of a finding, for any true rows; the message says why."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason, "tool")
 
 
 class QueryKind(StrEnum):
-    """Kinds of values, as a query sees them."""
+    """Kinds of values in queries."""
 
     INTEGER = "integer"
     SINGLE = "single"
@@ -48,8 +48,8 @@ class QueryColumn:
     Attributes:
         name: Its name, without groups around it.
         kind: The kind of its values.
-        type: The type of the values that are compared with an engine's; see `pqassay.proof.true_values`.
-        has_nan: Whether NaN is among its values, which some engines do not tell from null.
+        type: The type in which values are compared with an engine's; see `pqassay.proof.true_values`.
+        has_nan: Whether its values include NaN, which some engines do not distinguish from null.
     """
 
     name: str
@@ -60,7 +60,7 @@ class QueryColumn:
 
 @dataclass(frozen=True)
 class ColumnQuery:
-    """One comparison of a column with a value; ``is null`` and ``is not null`` have none."""
+    """A comparison of a column with a value; ``is null`` and ``is not null`` have no value."""
 
     operator: str
     column: QueryColumn
@@ -68,37 +68,37 @@ class ColumnQuery:
 
 
 COUNT = "count(*)"
-"""The number of rows, as SQL has it; also the column of a table that holds a true number."""
+"""The number of rows in SQL; also the column name of a table with a true count."""
 
 Condition = tuple[ColumnQuery, ...]
-"""Comparisons that all have to hold; of none, every row is wanted."""
+"""Comparisons that must all hold; if empty, every row is selected."""
 
 
 @dataclass(frozen=True)
 class Query:
-    """Some columns of the rows that satisfy a condition; without columns, how many these rows are."""
+    """Some columns of the rows that satisfy a condition; without columns, the number of these rows."""
 
     columns: tuple[QueryColumn, ...]
     where: Condition = ()
 
     @property
     def is_count(self) -> bool:
-        """Whether it asks how many rows there are, which engines may answer from metadata."""
+        """Whether it counts rows, which engines may answer from metadata."""
         return not self.columns
 
     @property
     def used(self) -> list[QueryColumn]:
-        """The columns that are selected or compared, each once."""
+        """The selected and compared columns, without duplicates."""
         every = [*self.columns, *(part.column for part in self.where)]
         return list({column.name: column for column in every}.values())
 
     @property
     def sql(self) -> str:
-        """The query for people; the table is called ``file``."""
+        """The query as SQL for people; the table is called ``file``."""
         return self.sql_from("file")
 
     def sql_from(self, table: str) -> str:
-        """The query for people, of a table of some name."""
+        """The query as SQL for people, on a table with some name."""
         names = ", ".join(named(column.name) for column in self.columns) or COUNT
         selected = f"SELECT {names} FROM {table}"  # noqa: S608 - for people
         if not self.where:
@@ -107,7 +107,7 @@ class Query:
 
     @property
     def tree(self) -> list[Any] | None:
-        """The condition as a tree of JSON values, ``None`` for every row."""
+        """The condition as a tree of JSON values; ``None`` if there is no condition."""
         parts = [
             [part.operator, part.column.name, *([] if part.operator in NULL_TESTS else [written(part.value)])]
             for part in self.where
@@ -116,7 +116,7 @@ class Query:
 
 
 def named(name: str, mark: str = '"') -> str:
-    """A name as SQL has it: in quotes, unless every dialect takes it as it is."""
+    """A name in SQL: quoted, unless every dialect accepts it unquoted."""
     if _SIMPLE_NAME.fullmatch(name) and name.upper() not in Tokenizer.KEYWORDS:
         return name
     return mark + name.replace(mark, mark * 2) + mark
@@ -141,7 +141,7 @@ _EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - local times have no zone, and
 
 
 def written(value: Any) -> Any:
-    """A value as it is in JSON; see `pqassay.literals.rows`."""
+    """A value in the JSON form of `pqassay.literals.rows`."""
     match value:
         case bool() | str():
             return value
@@ -168,13 +168,13 @@ _COMPARED: dict[str, Callable[[Any, Any], Any]] = {
     ">=": pc.greater_equal,
     "<=": pc.less_equal,
 }
-"""Meaning of the operators that queries use; a comparison with null is null."""
+"""The meaning of the operators in queries; a comparison with null is null."""
 
 
 def true_rows(query: Query, values: pa.Table) -> pa.Table:
-    """The rows of a table that a query asks for; a row of which a comparison is unknown is not among them.
+    """The rows of a table that a query selects; rows with an unknown comparison are excluded.
 
-    How many rows there are is a row of one number, in a table that says so; see `is_of_count`.
+    For a count, the result is one row with the number, in a marked table; see `is_of_count`.
     """
     if query.where:
         mask = reduce(pc.and_kleene, [_holds(part, values.column(part.column.name)) for part in query.where])
@@ -186,12 +186,12 @@ def true_rows(query: Query, values: pa.Table) -> pa.Table:
 
 
 def is_of_count(table: pa.Table) -> bool:
-    """Whether a table of `true_rows` holds how many rows there are, rather than the rows."""
+    """Whether a table of `true_rows` has the number of rows instead of the rows."""
     return COUNT.encode() in (table.schema.metadata or {})
 
 
 def number_of(table: pa.Table) -> int:
-    """How many rows a table of `true_rows` stands for."""
+    """The number of rows that a table of `true_rows` represents."""
     return table.column(0)[0].as_py() if is_of_count(table) else len(table)
 
 

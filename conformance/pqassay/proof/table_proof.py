@@ -1,4 +1,4 @@
-"""The interface of a table format for queries of engines; see `pqassay.stores.formats`."""
+"""The interface of a table format for queries by engines; see `pqassay.stores.formats`."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from pqassay.stores.table_files import TableAt
 
 @dataclass(frozen=True)
 class TableCopy:
-    """A copy of a table for engines that open its files where its metadata say that they are.
+    """A copy of a table, for engines that open its files at the paths in its metadata.
 
     Attributes:
-        made: Makes the copy in a temporary folder, which it gives. It raises `pqassay.proof.engines.Unwritable`.
-        place: The folder in which `command` makes it.
+        made: Makes the copy in a temporary folder, and returns the folder. It raises `pqassay.proof.engines.Unwritable`.
+        place: The folder where `command` makes the copy.
         command: A program and its arguments that make the copy.
     """
 
@@ -31,21 +31,21 @@ class TableCopy:
 
 
 class TableProof(Protocol):
-    """The interface of a table format for engines that read its tables."""
+    """The interface that a table format implements for engines that read its tables."""
 
     def engines(self, spark_packages: str) -> tuple[Engine, ...]:
-        """The engines that read tables of the format, Spark with some packages."""
+        """The engines that read tables of the format; Spark with the given packages."""
         ...
 
     def plan(self, table: TableAt, path: str, findings: Sequence[Finding], folder: Path) -> QueryPlan:
-        """Find the queries for what a table says falsely of one of its files, or of itself, and write their true rows into a folder."""
+        """Find queries for false claims of a table, about one of its files or itself, and write their true rows into a folder."""
         ...
 
     def copy(self, table: str) -> TableCopy | None:
-        """How to copy a table that is not where its metadata say; ``None`` of one that is. Raises `Unwritable`."""
+        """How to copy a table that is not at the place in its metadata; ``None`` if it is. Raises `Unwritable`."""
         ...
 
 
 def proof_of(kind: str) -> TableProof:
-    """What a format answers, by its kind. Raises `KeyError` if no plug-in has it."""
+    """The `TableProof` of a format, by its kind. Raises `KeyError` if no plug-in has it."""
     return cast("TableProof", resolved(formats()[kind].proof))

@@ -1,8 +1,8 @@
-"""Rows at stake: what the findings of a report do to the readers of the files, shown by queries.
+"""Rows at stake: the effect of a report's findings on readers of the files, shown by queries.
 
-For each finding that costs rows, queries are made of the values that its false claim hides, and tried on the
-engines that are installed here.  The true rows come from the pages.  An engine's answer counts only if its
-answer to the same query of a healthy copy is right: its own mistakes are not the file's fault.
+For each finding that costs rows, queries are made of the values that its false claim hides, and tried on the engines that are installed
+here. The true rows come from the pages. An engine's answer counts only if it answers the same query on a healthy copy correctly. Otherwise,
+its mistake is not caused by the file.
 """
 
 from __future__ import annotations
@@ -41,15 +41,15 @@ AT_STAKE: tuple[Effect, ...] = ("rows lost", "wrong rows", "read fails")
 """Effects that a query can show."""
 
 MOST_PROOFS = 20
-"""Findings of a run that are proved; each takes a few seconds."""
+"""The number of findings of a run that are proved; each takes a few seconds."""
 
 
 WORKERS = 2
-"""Processes that share the memory that there is: an engine and a decoder."""
+"""The number of processes that share the memory: an engine and a decoder."""
 
 
 Judged = tuple[EngineAnswer, tuple[Any, ...] | None]
-"""An answer, and the first row of it that is not true."""
+"""An answer, and its first false row, if any."""
 
 
 def proved(
@@ -61,22 +61,22 @@ def proved(
     memory: int | None = None,
     progress: Callable[[int, int], object] | None = None,
 ) -> Report:
-    """Add to the findings of a report what they do to readers.
+    """Add proofs of their effect on readers to the findings of a report.
 
     Args:
-        report: The report; its files are where it says.
+        report: The report; its paths must still be valid.
         engines: Names of engines, `pqassay.proof.engines.NAMES`; all by default.
         spark_packages: Packages with which Spark reads tables, as in its ``--packages``; without them, it is
             only asked about files.
-        timeout: Seconds that a query may take; by default as `pqassay.judge.workers.WorkerLimits` has it.
+        timeout: Seconds per query; the default is that of `pqassay.judge.workers.WorkerLimits`.
         memory: Bytes that a process may allocate, on Linux; by default its share of the machine.
-        progress: Called with the number of findings that are proved, and of how many.
+        progress: Called with the number of proved findings and the total.
 
     Returns:
         The report, with a `Proof` in each finding whose rule could do one of `AT_STAKE`.
 
     Raises:
-        UsageError: There is no such engine, or the memory is too little.
+        UsageError: An engine is unknown, or the memory is too little.
     """
     chosen = require_engines(engines)
     of_tables: dict[TableKind, Sequence[Engine]] = {
@@ -114,7 +114,7 @@ def proved(
 
 
 def _chosen(report: Report) -> dict[int, list[int]]:
-    """The findings that are proved, by the position of their file: the gravest of the whole report."""
+    """The findings to prove, by the position of their file: the most severe of the whole report."""
     weighed = [
         (gravity_of(finding), number, place)
         for number, file in enumerate(report.files)
@@ -128,7 +128,7 @@ def _chosen(report: Report) -> dict[int, list[int]]:
 
 
 def _reasons(file: FileReport, chosen: Sequence[int]) -> dict[int, Proof]:
-    """Findings that cost rows and have no query, for reasons that the report alone tells."""
+    """Proofs without queries, for findings that cost rows but cannot be queried for reasons known from the report."""
     proofs: dict[int, Proof] = {}
     for place, finding in enumerate(file.findings):
         if finding.could not in AT_STAKE or finding.known:
@@ -151,7 +151,7 @@ def _reasons(file: FileReport, chosen: Sequence[int]) -> dict[int, Proof]:
 
 
 def is_about_tables(rule: str) -> bool:
-    """Whether a rule is about tables, or what they say about their files."""
+    """Whether a rule is about tables, or their claims about files."""
     return family_of(rule).is_about_tables
 
 
@@ -162,7 +162,7 @@ def _proofs(
     engines: Sequence[Engine],
     table: TableAt | None = None,
 ) -> list[Proof]:
-    """A proof for each of some findings of a local file, or of what the table around it says about it."""
+    """A proof for each finding about a local file, or about the claims of the table around it."""
     if not findings:
         return []
     with tempfile.TemporaryDirectory(prefix="pqassay-") as name, Places() as places:
@@ -191,7 +191,7 @@ def _told(
     running: EngineProcesses,
     engines: Mapping[TableKind, Sequence[Engine]],
 ) -> list[Proof]:
-    """A proof for each of some findings about what the table around a local file says about it."""
+    """A proof for each finding about a table's claims about a local file."""
     table = None
     if findings:
         is_table = file.kind in formats()
@@ -205,7 +205,7 @@ def _told(
 
 @dataclass
 class Places:
-    """Where engines find tables: where they are, or in copies that are there while this is open."""
+    """The places where engines find tables: the original places, or copies that exist while this is open."""
 
     _stack: ExitStack = field(default_factory=ExitStack)
     _copies: dict[str, str] = field(default_factory=dict[str, str])
@@ -217,7 +217,7 @@ class Places:
         self._stack.close()
 
     def path_for(self, engine: Engine, table: str, kind: str) -> str:
-        """The folder of a table of a format as an engine can open it. Raises `Unwritable`."""
+        """The folder of a table that an engine can open. Raises `Unwritable`."""
         if not engine.needs_its_paths or (copy := proof_of(kind).copy(table)) is None:
             return table
         if table not in self._copies:
@@ -227,7 +227,7 @@ class Places:
 
 @dataclass
 class _Trial:
-    """The queries of one file, or of the table around it, and what the engines made of them; each is asked once."""
+    """The queries of one file, or of the table around it, and the engines' answers; each query is asked once."""
 
     file: FileReport
     queries: Sequence[Planned]
@@ -247,7 +247,7 @@ class _Trial:
             shutil.copyfile(self.file.path, self._path)
 
     def proof(self, numbers: Sequence[int]) -> Proof:
-        """Show the one of some queries that most engines get wrong."""
+        """The proof from the query that most engines answer wrongly."""
         engines = self.engines
         for engine in engines:
             if not engine.starts_slowly:
@@ -279,7 +279,7 @@ class _Trial:
         )
 
     def _ranked(self, numbers: Sequence[int]) -> list[int]:
-        """Queries, the one with the gravest answers first."""
+        """The numbers of the queries, the most severe answers first."""
 
         def damage(number: int) -> tuple[int, int, int]:
             found = [answer for (asked, _), answer in self._answers.items() if asked == number]
@@ -295,7 +295,7 @@ class _Trial:
                 return
 
     def _try(self, engine: Engine, numbers: Iterable[int]) -> None:
-        """Have an engine answer queries that it was not asked before."""
+        """Let an engine answer the queries that it was not asked before."""
         asked: dict[int, Asked] = {}
         for number in numbers:
             planned = self.queries[number]
@@ -318,7 +318,7 @@ class _Trial:
             for number, (answer, _) in tried.items()
             if answer.verdict != "right" and answer.error != NOT_ASKED
         ]
-        # By another name, since an engine that gave no answer about the file is asked nothing more about it.
+        # Under another name, since an engine that failed to answer about a file is not asked about it again.
         copies = {number: self._on_healthy(engine, number) for number in suspects}
         healthy = self._run(engine, copies, f"a healthy copy of {self.file.path}")
         for number, (answer, wrong_row) in tried.items():
@@ -337,11 +337,11 @@ class _Trial:
         return self.places.path_for(engine, self._path, self.kind)
 
     def _line(self, engine: Engine, number: int, wrong_row: tuple[Any, ...] | None) -> str:
-        """What asks an engine again, in a shell."""
+        """The shell line that asks an engine again."""
         query = self.queries[number].query
         path = self._path_for(engine)
         if path != self._path and (copy := proof_of(self.kind).copy(self.table)) is not None:
-            # The copy has the metadata file of the table, so that the program can be made before it is there.
+            # The copy has the table's metadata file, so the program can be written before the copy exists.
             shown = engine.program(path, query).replace(path, copy.place)
             line = python_line(engine, shown, wrong_row, is_count=query.is_count)
             return f"{shell_line(copy.command)} && {line}"
@@ -355,7 +355,7 @@ class _Trial:
         return engine.program(str(planned.healthy), planned.query), planned.truth
 
     def _run(self, engine: Engine, asked: Mapping[int, Asked], name: str) -> dict[int, Judged]:
-        """Answers of an engine to some queries of a file of a name, judged."""
+        """The judged answers of an engine to some queries of a file."""
         if not asked:
             return {}
         found = self.running.ask(engine, name, list(asked.values()), self.file.size)
@@ -367,7 +367,7 @@ def _without(engine: Engine, verdict: EngineVerdict, reason: str) -> EngineAnswe
 
 
 def verdict_on(answered: ProofAnswer) -> EngineVerdict:
-    """What an answer says about its engine."""
+    """The engine verdict that an answer implies."""
     if answered.is_incomparable or answered.error == NOT_ASKED:
         return "not comparable"
     if answered.error:
@@ -384,4 +384,4 @@ def _judged(engine: Engine, answered: ProofAnswer) -> Judged:
 
 
 _RANKS: Mapping[str, int] = {"rows lost": 2, "wrong rows": 2, "crashed": 1, "refused": 1}
-"""Weights of verdicts: wrong rows, which go unnoticed, before errors."""
+"""Ranks of verdicts: wrong rows, which go unnoticed, come before errors."""

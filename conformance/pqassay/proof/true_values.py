@@ -1,7 +1,7 @@
-"""The values of a file as a query sees them: numbers, texts, dates, made of what tier ``values`` decodes.
+"""The true values of a file for queries: numbers, texts and dates, made from the decoding of tier ``values``.
 
-They do not use engines, statistics or indexes: the pages are read from the first header on, and all of their
-rows count, whatever the footer says.
+They do not depend on engines, statistics or indexes. Pages are read from the first header on, and all their rows count, whatever the footer
+says.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ from pqassay_spec.parquet.thrift import (
 )
 
 MOST_ROWS = 20_000_000
-"""Rows of the largest file whose values are held in memory."""
+"""The number of rows of the largest file whose values are kept in memory."""
 
 DECIMAL_BYTES = 16
-"""Bytes of a decimal that engines and pyarrow compare."""
+"""The size in bytes of the largest decimal that engines and pyarrow compare."""
 
 DECIMAL_DIGITS = 38
-"""Digits of such a decimal."""
+"""The number of digits of such a decimal."""
 
 
 def _whole_numbers(element: SchemaElement) -> Any:
-    """The type of a column of whole numbers, ``None`` for one that means something else."""
+    """The pyarrow type of an integer column; ``None`` if the integers have another meaning."""
     logical, converted = element.logicalType, element.converted_type
     if logical is not None and logical.INTEGER is not None:
         return pa.int64() if logical.INTEGER.isSigned else pa.uint64()
@@ -61,7 +61,7 @@ _UNITS = {ConvertedType.TIMESTAMP_MILLIS: "ms", ConvertedType.TIMESTAMP_MICROS: 
 
 
 def _timestamp(element: SchemaElement) -> Any:
-    """The type of timestamps, ``None`` for other types."""
+    """The pyarrow type of timestamps; ``None`` for other types."""
     logical = element.logicalType
     if logical is None:
         old: Any = next((unit for kind, unit in _UNITS.items() if kind == element.converted_type), None)
@@ -98,7 +98,7 @@ _PLAIN_KINDS: dict[int, tuple[QueryKind, Any]] = {
 
 
 def _meaning(element: SchemaElement) -> tuple[QueryKind, Any] | None:
-    """Kind of a leaf's values, and the type in which they are compared; ``None`` if no query names them."""
+    """The kind of a leaf's values, and the type in which they are compared; ``None`` if queries cannot name the leaf."""
     logical, converted_type = element.logicalType, element.converted_type
     if logical is None and converted_type is None:
         return _PLAIN_KINDS.get(element.type if element.type is not None else -1)
@@ -117,10 +117,10 @@ def _meaning(element: SchemaElement) -> tuple[QueryKind, Any] | None:
 
 
 def meaning_of(leaf: SchemaLeaf) -> tuple[QueryKind, Any]:
-    """Kind of a column's values, and the type in which they are compared.
+    """The kind of a column's values, and the type in which they are compared.
 
     Raises:
-        NoQuery: No query names such a column.
+        NoQuery: Queries cannot name such a column.
     """
     if len(leaf.path) > 1 or leaf.element.repetition_type == FieldRepetitionType.REPEATED:
         raise NoQuery(f"column {leaf.name} is nested, and engines write conditions on those in many ways")
@@ -131,10 +131,10 @@ def meaning_of(leaf: SchemaLeaf) -> tuple[QueryKind, Any]:
 
 
 def converted(array: Any, kind: Any) -> Any:
-    """Values as they are stored in the type in which they are compared; nulls stay.
+    """Stored values converted to the type in which they are compared; nulls stay.
 
     Raises:
-        NotChecked: They are not such values.
+        NotChecked: The values do not fit that type.
     """
     try:
         if pa.types.is_decimal(kind):
@@ -183,7 +183,7 @@ _PLAIN: dict[int, Callable[[bytes], Any]] = {
 
 
 def bound_value(leaf: SchemaLeaf, raw: bytes | None) -> Any:
-    """A bound in the type in which values are compared, as a pyarrow scalar; ``None`` where it is not a value."""
+    """A bound as a pyarrow scalar of the type in which values are compared; ``None`` if it is not a value."""
     meaning = _meaning(leaf.element)
     if raw is None or meaning is None or leaf.element.type not in _PLAIN:
         return None
@@ -194,7 +194,7 @@ def bound_value(leaf: SchemaLeaf, raw: bytes | None) -> Any:
 
 
 class TrueValues:
-    """The values of one file, column by column, read when they are asked for."""
+    """The values of one file, column by column, read on demand."""
 
     def __init__(self, file: FileUnderTest) -> None:
         self.file = file
@@ -205,7 +205,7 @@ class TrueValues:
         """The chunks by row group and column.
 
         Raises:
-            NotChecked: They cannot be told apart.
+            NotChecked: Two columns of a row group have the same name.
         """
         try:
             return {(chunk.row_group, chunk.column): chunk for chunk in self.file.part(ColumnChunks).all}
@@ -215,7 +215,7 @@ class TrueValues:
             raise NotChecked.because(error) from None
 
     def counts(self, row_group: int, name: str) -> PageCounts:
-        """Counts of the levels of a chunk's pages.
+        """The counts of the levels of a chunk's pages.
 
         Raises:
             NotChecked: The pages cannot be walked.
@@ -234,7 +234,7 @@ class TrueValues:
         return open_physical(self.file.source, self.file.footer, self.file.metadata)
 
     def _decoder_by_pages(self, ordinal: int, name: str) -> pq.ParquetFile:
-        """A decoder that gets what the pages of one column hold, instead of what the footer says."""
+        """A decoder that uses the contents of one column's pages instead of the footer."""
         metadata: FileMetaData = copy.deepcopy(self.file.metadata)
         for number, group in enumerate(metadata.row_groups):
             facts = group.columns[ordinal].meta_data
@@ -246,7 +246,7 @@ class TrueValues:
         return open_physical(self.file.source, bytes(grammar(FileMetaData).build(metadata)), metadata)
 
     def stored(self, row_group: int, name: str) -> Any:
-        """The values of a column chunk as they are stored, every row of its pages.
+        """The stored values of a column chunk: every row of its pages.
 
         Raises:
             NotChecked: They cannot be decoded.
@@ -274,7 +274,7 @@ class TrueValues:
         return found[0]
 
     def column(self, name: str) -> QueryColumn:
-        """A column that a query may name. Raises `NotChecked` if none may."""
+        """The column with a name. Raises `NotChecked` if queries cannot name it."""
         return self._read(name)[0]
 
     def by_row_group(self, name: str) -> list[Any]:

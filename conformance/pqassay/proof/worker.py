@@ -1,7 +1,6 @@
-"""Work of the processes behind a proof: finding the queries and the true rows, having an engine answer a query.
+"""The work of the processes behind a proof: finding queries and true rows, and running an engine's programs.
 
-Neither the pages of a broken file nor the engines that read them are to be trusted, so both stay out of the process that
-reports.
+Broken pages and the engines that read them may crash, so both stay out of the reporting process.
 """
 
 from __future__ import annotations
@@ -30,13 +29,13 @@ from pqassay_spec.base.errors import FormatError
 from pqassay_spec.base.sources import FileSource
 
 MOST_SAID = 200
-"""Characters of an error of Java that are kept."""
+"""The number of characters of a Java error that are kept."""
 
 JAVA_HAS_ENDED = 70
-"""Exit status of a process whose Java is gone. Spark ends it on errors such as a lack of memory."""
+"""The exit status of a process without its Java process. Spark ends Java on errors such as a lack of memory."""
 
 MOST_DENSE = 1 << 40
-"""Above this, the codes of rows are counted again, so that they stay whole numbers of 64 bits."""
+"""The limit of row codes; above it, codes are renumbered so that they fit in 64-bit integers."""
 
 
 # ----------------------------------------------------------------------------------------------- queries and truth
@@ -44,13 +43,13 @@ MOST_DENSE = 1 << 40
 
 @dataclass(frozen=True)
 class Planned:
-    """A query, and where its true rows are.
+    """A query with the paths of its true rows and of a healthy copy.
 
     Attributes:
         query: The query.
-        rows: How many there truly are.
+        rows: The number of true rows.
         truth: The file with these rows, an Arrow IPC file.
-        healthy: A Parquet file with all rows of the columns, about which nothing is said.
+        healthy: A Parquet file with all rows of the columns and no claims about them.
     """
 
     query: Query
@@ -64,8 +63,8 @@ class QueryPlan:
     """Queries for the findings of a file.
 
     Attributes:
-        queries: Each query once.
-        of_findings: For each finding the positions of its queries, or why there are none.
+        queries: The queries, without duplicates.
+        of_findings: For each finding, the positions of its queries, or the reason why there are none.
     """
 
     queries: list[Planned]
@@ -90,14 +89,14 @@ def plan(path: str, findings: Sequence[Finding], folder: Path) -> QueryPlan:
                 of_findings.append(numbers or "no value can show the difference in a query")
             except NoQuery as reason:
                 of_findings.append(str(reason))
-            # A value beyond its type is one that no library holds.
+            # A value beyond the range of its type does not fit in any library.
             except (NotChecked, FormatError, pa.ArrowException, OverflowError) as reason:
                 of_findings.append(f"the true rows are unknown: {reason}")
     return QueryPlan(queries_planned, of_findings)
 
 
 def planned(query: Query, values: TrueValues, folder: Path, number: int) -> Planned:
-    """A query of a number, with its true rows and a healthy copy in a folder. Raises `NotChecked`."""
+    """A numbered query, with its true rows and a healthy copy in a folder. Raises `NotChecked`."""
     table = values.table(query.used)
     truth = folder / f"truth-{number}.arrow"
     rows = write_truth(query, values, truth)
@@ -110,7 +109,7 @@ def planned(query: Query, values: TrueValues, folder: Path, number: int) -> Plan
 
 
 def write_truth(query: Query, values: TrueValues, path: Path) -> int:
-    """Write the true rows of a query as an Arrow IPC file, and say how many there are. Raises `NotChecked`."""
+    """Write the true rows of a query as an Arrow IPC file; return their number. Raises `NotChecked`."""
     rows = true_rows(query, values.table(query.used))
     with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, rows.schema) as writer:
         writer.write_table(rows)
@@ -118,7 +117,7 @@ def write_truth(query: Query, values: TrueValues, path: Path) -> int:
 
 
 def _as_given(table: pa.Table, values: TrueValues) -> pa.Table:
-    """The values in the types in which the file has them for Arrow, as far as they fit."""
+    """The values converted to the file's own Arrow types, if they fit."""
     with contextlib.suppress(pa.ArrowException, OSError, ValueError):
         schema = pq.read_schema(values.file.source.name)
         for place, name in enumerate(table.column_names):
@@ -136,10 +135,10 @@ class ProofAnswer:
     Attributes:
         rows, lost, wrong: The number of returned rows, of true rows that are missing, and of returned rows
             that are not true.
-        wrong_row: The first of those, if Python writes its values without further names.
-        error: Why there are no rows.
-        has_panicked: Whether that was not an error that the engine knows.
-        is_incomparable: Whether there are rows, and they have values that the type of the column cannot hold.
+        wrong_row: The first row that is not true, if its values are Python literals without imports.
+        error: The reason why there are no rows.
+        has_panicked: Whether the error was a crash instead of one of the engine's own errors.
+        is_incomparable: Whether returned values do not fit the type of the column.
     """
 
     rows: int = 0
@@ -153,25 +152,27 @@ class ProofAnswer:
 
 @functools.cache
 def _quiet() -> None:
-    """Send what engines print to nowhere: it would be in the middle of a report."""
+    """Discard the output of engines, which would appear in the middle of a report."""
     null = os.open(os.devnull, os.O_WRONLY)
     for descriptor in (1, 2):
         os.dup2(null, descriptor)
 
 
 def answers(asked: Sequence[tuple[str, Path]]) -> list[ProofAnswer]:
-    """Run programs of an engine, each with the file that holds the true rows."""
+    """Run programs of an engine, each with the file of its true rows."""
     _quiet()
     folder = Path.cwd()
     found: list[ProofAnswer] = []
     for program, truth in asked:
         found.append(_answer(program, truth))
-        os.chdir(folder)  # programs may leave it; paths in others are relative to it
+        os.chdir(
+            folder
+        )  # programs may change the current folder, and paths in other programs are relative to it
     return found
 
 
 def _answer(program: str, truth: Path) -> ProofAnswer:
-    """Run a program and compare the rows that it returns with the true ones."""
+    """Run a program, and compare its rows with the true rows."""
     names: dict[str, Any] = {}
     try:
         exec(program, names)  # noqa: S102 - a program of ours, which is also what the report shows
@@ -179,7 +180,7 @@ def _answer(program: str, truth: Path) -> ProofAnswer:
         raise
     except BaseException as error:  # noqa: BLE001 - a panic of Rust is not an Exception
         if isinstance(error, ConnectionRefusedError) or type(error).__name__ == "Py4JNetworkError":
-            os._exit(JAVA_HAS_ENDED)  # no query would be answered any more
+            os._exit(JAVA_HAS_ENDED)  # after this, no query would be answered
         panicked = not isinstance(error, Exception) or isinstance(error, MemoryError)
         return ProofAnswer(error=_said(error), has_panicked=panicked)
     with pa.OSFile(str(truth), "rb") as file:
@@ -191,9 +192,9 @@ def _answer(program: str, truth: Path) -> ProofAnswer:
 
 
 def _said(error: BaseException) -> str:
-    """An engine's error in one line."""
+    """An engine's error as one line."""
     if (thrown := getattr(error, "java_exception", None)) is not None:
-        # Py4J's own text numbers its objects; what is wrong is in the innermost exception of Java.
+        # Py4J's text has object numbers; the innermost Java exception has the cause.
         while (cause := thrown.getCause()) is not None:
             thrown = cause
         name = thrown.getClass().getSimpleName()
@@ -212,7 +213,7 @@ def _table(result: Any) -> pa.Table:
 
 
 def compared(truth: pa.Table, returned: pa.Table) -> ProofAnswer:
-    """Compare rows, in whatever order they come, or how many an engine says that there are."""
+    """Compare rows regardless of their order, or compare counts."""
     if is_of_count(truth):
         said, true = int(returned.column(0)[0].as_py()), number_of(truth)
         return ProofAnswer(said, max(true - said, 0), max(said - true, 0))
@@ -247,9 +248,9 @@ def _in_type(values: Any, kind: Any) -> Any:
 
 
 def _codes(values: Any) -> NDArray[np.int64]:
-    """A number for each value, the same for equal ones; nulls have one, too."""
+    """A number for each value, equal for equal values; nulls also have a number."""
     if pa.types.is_floating(values.type):
-        values = pc.add(values, 0.0)  # both zeros are one value
+        values = pc.add(values, 0.0)  # both zeros are equal
     encoded = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
     if isinstance(encoded, pa.ChunkedArray):
         encoded = pa.concat_arrays(encoded.chunks)

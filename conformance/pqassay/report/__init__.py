@@ -1,4 +1,4 @@
-"""Reports: their classes, and every form in which they are written and read.
+"""Reports: their classes, and every format in which they are written and read.
 
 Contents: the model of the report of a check (`model`) and of a run (`run.model`), whose JSON Schemas are derived from
 the classes, a renderer for each format, reading a report again, and comparing two.

@@ -1,4 +1,4 @@
-"""What became of a baseline in a run, as reports have it."""
+"""The use of a baseline in a run, as part of a report."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class StaleEntry:
-    """An entry of the baseline that does not occur any more, and why that is known."""
+    """An entry of the baseline that no longer occurs, and the reason."""
 
     path: str
     rule: str
@@ -23,11 +23,10 @@ class StaleEntry:
 
 @dataclass(frozen=True)
 class BaselineState:
-    """Use of a baseline in this run.
+    """The use of a baseline in this run.
 
-    ``known`` counts the findings that it lists, ``unseen`` its entries about files or rules that this run did not
-    look at; ``stale`` are those that do not occur any more.  ``later`` counts findings of rules that the ``release`` that wrote the
-    baseline did not have, and that it therefore cannot list.
+    ``known`` counts the findings that it lists, ``unseen`` its entries about files or rules that this run did not check. ``stale`` are the
+    entries that no longer occur. ``later`` counts findings of rules that are newer than ``release``, which wrote the baseline.
     """
 
     path: str

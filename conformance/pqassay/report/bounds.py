@@ -1,4 +1,4 @@
-"""Conclusions from a sample about all files: upper bounds of a share, and the sample size for a bound.
+"""Statistics of samples: upper bounds of a share of all files, and the sample size for a bound.
 
 A bound is exact in the sense of Clopper and Pearson: whatever the true share is, the bound is below it in at
 most ``risk`` of all samples. If the number of files is known, the hypergeometric distribution replaces the
@@ -11,18 +11,18 @@ import math
 from dataclasses import dataclass, field
 
 ANY = "any rule that counts"
-"""What files of a sample break that are nonconformant or untrue."""
+"""The rule name for files of a sample that are nonconformant or untrue."""
 
 UNKNOWN = "unknown"
-"""The writer of files that do not say what wrote them."""
+"""The writer's name for files that do not name their writer."""
 
 
 @dataclass(frozen=True)
 class SampleBound:
-    """A bound on how many of the files of a writer break a rule; of all files where there is no ``writer``.
+    """An upper bound of the share of a writer's files that break a rule; of all files without ``writer``.
 
-    ``files`` of the sample were tested, and ``broken`` of them break it. With the confidence of the sample,
-    at most the fraction ``at_most`` of all files of the writer break it.
+    In the sample, ``files`` were tested, and ``broken`` of them break the rule. With the confidence of the sample, at most the fraction
+    ``at_most`` of all files of the writer break it.
     """
 
     rule: str
@@ -49,7 +49,7 @@ class Sampled:
 
     @property
     def lines(self) -> list[str]:
-        """The sample and its bounds, one in a line."""
+        """The sample and its bounds, one per line."""
         head = (
             f"sample: {self.judged:,} of {self.files:,} files from {self.strata:,} "
             f"strat{'a' if self.strata != 1 else 'um'}, seed {self.seed}; each bound holds in {100 * self.confidence:g} % of samples"
@@ -85,10 +85,10 @@ def upper_bound(broken: int, tested: int, files: int | None = None, *, risk: flo
     """The greatest share of broken files that is compatible with a sample.
 
     Args:
-        broken: How many of the sample are broken.
-        tested: How many there are in the sample.
-        files: How many there are in all, where that is known.
-        risk: How often the true share may be greater.
+        broken: The number of broken files in the sample.
+        tested: The number of files in the sample.
+        files: The number of all files, if known.
+        risk: The probability that the true share is greater.
 
     >>> round(upper_bound(0, 1000), 5), upper_bound(0, 50, 50), upper_bound(5, 5)
     (0.00299, 0.0, 1.0)
@@ -108,7 +108,7 @@ def upper_bound(broken: int, tested: int, files: int | None = None, *, risk: flo
 
 
 def needed(bound: float, files: int | None = None, *, risk: float = 0.05) -> int:
-    """How many files have to be tested so that a sample without a broken one shows that at most a share is.
+    """The sample size that proves an upper bound: if no file of the sample is broken, at most the share ``bound`` of all files is.
 
     >>> needed(0.003), needed(0.003, 500), needed(0.003, 2000)
     (998, 388, 696)
@@ -127,7 +127,7 @@ def needed(bound: float, files: int | None = None, *, risk: float = 0.05) -> int
 
 
 def _binomial_below(broken: int, tested: int, share: float) -> float:
-    """How likely a sample has at most ``broken`` broken files."""
+    """The probability that a sample has at most ``broken`` broken files."""
     if share >= 1:
         return 0.0
     terms = (
@@ -140,7 +140,7 @@ def _binomial_below(broken: int, tested: int, share: float) -> float:
 
 
 def _upper_count(broken: int, tested: int, files: int, risk: float) -> int:
-    """The greatest number of broken files with which a sample has so few with more than the risk."""
+    """The greatest total of broken files for which a sample with at most ``broken`` is more probable than ``risk``."""
     low, high = broken, files - (tested - broken)
     while low < high:
         middle = (low + high + 1) // 2

@@ -1,7 +1,7 @@
-"""Comparison of two reports: fixed, broken, new, and not looked at.
+"""The comparison of two reports: fixed, broken, new, and not checked again.
 
-Two checks are compared finding by finding (file, rule and column), two runs result by result (case and operation).  A finding
-that is gone counts as fixed only if the later check looked at that file and that rule; otherwise it is not known.
+Two checks are compared finding by finding (file, rule and column), two runs result by result (case and operation). A missing finding counts
+as fixed only if the later check tested that rule on that file; otherwise its state is unknown.
 """
 
 from __future__ import annotations
@@ -20,25 +20,28 @@ from pqassay.report.run.outcomes import NEITHER, UNCLASSED
 SCHEMA_VERSION = 1
 
 Change = Literal["broken", "added", "changed", "fixed", "not looked at", "unchanged"]
-"""``broken``: was right, or was wrong in fewer places.  ``added``: wrong, and the earlier report did not look there.
-``changed``: wrong in another way.  ``fixed``: is right now.  ``not looked at``: was wrong, and the later report does not say."""
+"""The kind of change of a finding or result.
+
+``broken``: was right, or was wrong in fewer places. ``added``: wrong, and not tested by the earlier report. ``changed``: wrong in another
+way. ``fixed``: is right now. ``not looked at``: was wrong, and is not tested by the later report.
+"""
 
 CHANGES: tuple[Change, ...] = get_args(Change)
 
 
 @dataclass(frozen=True)
 class ComparedEntry:
-    """Fate of one finding or result.
+    """The change of one finding or result.
 
     Attributes:
-        change: What.
+        change: The kind of change.
         where: The file or the case.
         part: The column or the operation.
-        rule: The rule, where there is one.
+        rule: The rule, if any.
         before: The value in the earlier report.
         after: The value in the later report.
-        counted: Whether this is a reason to fail.
-        severity: The observation of a result of a run, see `SEVERITIES`: later, or earlier where it is right now.
+        counted: Whether the change fails the comparison.
+        severity: The severity of a run's result, see `SEVERITIES`: the later one, or the earlier one if it is right now.
         cause: The common parts of results with the same cause.
     """
 
@@ -55,7 +58,7 @@ class ComparedEntry:
 
 @dataclass(frozen=True)
 class ReportComparison:
-    """Two reports side by side; ``remarks`` say what makes them less comparable, ``counts`` how many entries there are."""
+    """The comparison of two reports: ``counts`` of the changes, and ``remarks`` about limits of the comparison."""
 
     schema_version: int
     kind: Literal["comparison"]
@@ -66,19 +69,19 @@ class ReportComparison:
 
     @property
     def exit_code(self) -> int:
-        """1 if something that counts is worse than before, else 0."""
+        """1 if something that counts is worse than before, otherwise 0."""
         return 1 if any(entry.counted for entry in self.entries) else 0
 
     def to_json(self, indent: int | None = 2) -> str:
-        """The comparison as JSON text in ASCII."""
+        """The comparison as ASCII JSON."""
         return members_json(self, indent)
 
 
 def compare(old: Report | RunReport, new: Report | RunReport) -> ReportComparison:
-    """Say what became of what the earlier report says.
+    """Compare two reports.
 
     Raises:
-        UsageError: One is a check, the other a run.
+        UsageError: One report is of a check, the other of a run.
     """
     if isinstance(old, Report) and isinstance(new, Report):
         entries = list(_of_checks(old, new))
@@ -143,7 +146,7 @@ def _said(finding: Finding | None) -> str:
 
 
 class _Checked:
-    """The findings of a check by file, rule and column, and what was looked at."""
+    """The findings of a check by file, rule and column, and the tested files and rules."""
 
     def __init__(self, report: Report) -> None:
         self.files: dict[str, FileReport] = {file.path: file for file in report.files}
@@ -159,7 +162,7 @@ class _Checked:
         self._broken = {(path, rule) for path, rule, _ in self.findings}
 
     def has_looked(self, path: str, rule: str) -> bool:
-        """True if a rule was tested on a file; one without a subject there is kept."""
+        """Whether a rule was tested on a file; a rule without a subject counts as kept."""
         file = self.files.get(path)
         if file is None or file.outcome in UNJUDGED:
             return False
@@ -211,7 +214,7 @@ def _of_runs(old: RunReport, new: RunReport) -> Iterator[ComparedEntry]:
 
 
 def _change(was: Result | None, now: Result | None) -> tuple[Change, bool]:
-    """Fate of one result, and whether it is a reason to fail. What is unsupported was not looked at."""
+    """The kind of change of one result, and whether it fails the comparison. Unsupported results count as not tested."""
     good_before = was is not None and was.outcome == "passed"
     asked_before = was is not None and was.outcome not in NEITHER
     if now is None or now.outcome in NEITHER:
@@ -229,7 +232,7 @@ def _change(was: Result | None, now: Result | None) -> tuple[Change, bool]:
 
 
 def _is_graver(was: Result | None, now: Result) -> bool:
-    """True if what is observed now is worse than what was."""
+    """Whether the current observation is worse than the earlier one."""
     if was is None or was.severity is None or now.severity is None:
         return False
     return now.severity < was.severity
@@ -265,7 +268,7 @@ def _remarks_of_runs(old: RunReport, new: RunReport) -> list[str]:
 
 
 def _remarks_of_lies(old: RunReport, new: RunReport) -> Iterator[str]:
-    """What became of well-formed lies, which no reader can see: told, and never a reason to fail."""
+    """Lines about changed results of well-formed lies. They never fail the comparison, since no reader can detect such lies."""
     before = {one.case: one.verdict for one in old.exposures}
     moved: dict[tuple[str, str], list[str]] = {}
     for one in new.exposures:

@@ -1,4 +1,4 @@
-"""Rules that a report did not test: on how many files, and why."""
+"""Rules that a report did not test: the number of files, and the reasons."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pqassay.report.model import Obstacle, Report, Untested
 from pqassay_spec.rules.catalogue import rules
 
 DEEPER = "needs tier "
-"""Beginning of the reason where only the tier kept a rule from being tested."""
+"""The beginning of the reason if only the tier prevented a test."""
 
 
 @dataclass(frozen=True)
@@ -17,10 +17,10 @@ class Unchecked:
     """Rules that were not checked for one reason.
 
     Attributes:
-        obstacle: The reason why they were not checked.
-        reason: Why.
+        obstacle: The kind of obstacle.
+        reason: The reason in words.
         rules: Their ids, sorted.
-        files: On how many files at least one of them was not checked.
+        files: The number of files on which at least one of them was not checked.
     """
 
     obstacle: Obstacle
@@ -30,11 +30,11 @@ class Unchecked:
 
 
 CRC = "row_groups.columns.pages.header.crc"
-"""What the rule about the CRCs of pages is about."""
+"""The field of the rule about page CRCs."""
 
 
 def without_crc(report: Report) -> int:
-    """Files whose values were looked at and whose pages have no CRC: damage that no claim contradicts is not seen in them."""
+    """The number of files whose values were checked but whose pages have no CRC; damage that contradicts no claim is invisible in them."""
     about_crc = [rule.id for rule in rules().values() if rule.field == CRC and rule.judges_files]
     blind = {
         key
@@ -46,9 +46,9 @@ def without_crc(report: Report) -> int:
 
 
 def unchecked(report: Report) -> list[Unchecked]:
-    """Reasons for which rules were not checked, the one with most files first.
+    """The reasons why rules were not checked, the reason with most files first.
 
-    Rules that no version of this kit can test, on whatever file, are left out, as in the text.
+    Rules that no version of this kit can test on any file are omitted, as in the text.
     """
     files = Counter(file.coverage for file in report.files)
     by_reason: dict[Untested, set[str]] = {}
@@ -73,5 +73,5 @@ def unchecked(report: Report) -> list[Unchecked]:
 
 
 def is_excluded(rule: str, why: Untested) -> bool:
-    """Whether no version of this kit can test a rule, on whatever file."""
+    """Whether no version of this kit can test a rule on any file."""
     return rule in rules() and why.reason == rules()[rule].excluded

@@ -1,4 +1,4 @@
-"""Declarations: where the field that a rule is about is declared, as a file and a line, taken from the code itself."""
+"""The declarations of fields in code: file and line for the field that a rule is about."""
 
 from __future__ import annotations
 
@@ -72,14 +72,14 @@ ROOTS = {
     "snapshots.scratchpad": "pm.grammar.SCRATCHPAD",
     "snapshots.covering_index": "pm.grammar.COVERING_INDEX",
 }
-"""The declaration, in ``pqassay_spec``, of what a field path begins with; the longest beginning counts."""
+"""The declaration in ``pqassay_spec`` for each prefix of field paths; the longest matching prefix is used."""
 
 IN_DATA = "data."
-"""Beginning of the path of a field in the Parquet file beside the one under test."""
+"""The prefix of field paths in the Parquet file beside the judged file."""
 
 
 def declaration(field: str) -> SourceLine | None:
-    """Declaration of a rule's field; the struct around it where it has no line of its own, ``None`` if it is not known."""
+    """The declaration of a rule's field; of the struct around it if the field has no own line; ``None`` if unknown."""
     path = field.removeprefix(IN_DATA)
     root = max((r for r in ROOTS if path == r or path.startswith(f"{r}.")), key=len, default=None)
     if root is None:
@@ -91,12 +91,12 @@ def declaration(field: str) -> SourceLine | None:
         if last and (inner := _inner(struct, last)) is not None:
             struct, name = inner, inner.__name__
         last = step
-    # A struct is declared in its own module; the one that is named may have its name alone.
+    # A struct is declared in its own module; the named module may only import the name.
     return _line(struct.__module__ if isinstance(struct, type) else f"pqassay_spec.{module}", name, last)
 
 
 def _inner(struct: object, name: str) -> type[Record] | None:
-    """The struct that a field of a Thrift struct holds, or each of its elements."""
+    """The struct type of a field of a Thrift struct, or of its elements."""
     if not (isinstance(struct, type) and issubclass(struct, Record)):
         return None
     kind = next((field.type for field in struct.fields if field.name == name), None)
@@ -107,7 +107,7 @@ def _inner(struct: object, name: str) -> type[Record] | None:
 
 @cache
 def _line(module: str, name: str, field: str) -> SourceLine | None:
-    """Line on which a class, or what is assigned to a name, declares a field; its own first line, if it has no such field."""
+    """The line where a class or an assigned object declares a field; without such a field, its own first line."""
     path = inspect.getsourcefile(importlib.import_module(module))
     if path is None:
         return None
@@ -126,7 +126,7 @@ def _names(statement: ast.stmt) -> list[str]:
 
 
 def _declares(node: ast.AST, field: str) -> int | None:
-    """The line, if this is ``field: ...`` of a class, or ``"field" / ...`` of a construct."""
+    """The line of a node if it is ``field: ...`` in a class or ``"field" / ...`` in a construct; otherwise ``None``."""
     if isinstance(node, ast.AnnAssign):
         return node.lineno if isinstance(node.target, ast.Name) and node.target.id == field else None
     return node.lineno if isinstance(node, ast.Constant) and field and node.value == field else None

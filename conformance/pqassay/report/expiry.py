@@ -1,4 +1,4 @@
-"""The current day in UTC, so an entry expires at the same time on every machine."""
+"""The current day in UTC, so that entries expire at the same time on every machine."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ import datetime as dt
 
 
 def today() -> dt.date:
-    """The day in UTC."""
+    """The current day in UTC."""
     return dt.datetime.now(dt.UTC).date()

@@ -1,4 +1,4 @@
-"""The formats of a report, by name, so that a command line can offer them without loading what writes them."""
+"""The formats of a report by name, available without loading the renderers."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ class FormatName(StrEnum):
 
 
 OF_RUNS = (FormatName.TEXT, FormatName.JSON, FormatName.JUNIT, FormatName.HTML)
-"""Formats of a result of a run."""
+"""Formats for the result of a run."""
 
 COMPARED = (FormatName.TEXT, FormatName.JSON, FormatName.MARKDOWN)
-"""Formats in which two reports are compared."""
+"""Formats for the comparison of two reports."""
 
 ABREAST = (FormatName.TEXT, FormatName.JSON, FormatName.HTML)
-"""Formats in which several results are put side by side."""
+"""Formats for several results side by side."""
 
 LINKED = (FormatName.SARIF, FormatName.HTML)
-"""Formats that link to the rules' pages."""
+"""Formats with links to the rules' pages."""
 
 SHARED = (FormatName.SARIF,)
-"""Formats for services that many people see: they show no values unless asked to."""
+"""Formats for services with a large audience: they omit values by default."""
 
 FORMAT_HELP = "Format: text, json, junit, sarif, html, markdown. Default: by the name of --output, else text."
 
@@ -44,11 +44,11 @@ SUFFIXES = {
     ".htm": FormatName.HTML,
     ".md": FormatName.MARKDOWN,
 }
-"""Names of files that say in which format a report is."""
+"""The format for each file extension of reports."""
 
 
 def format_of(chosen: str | None, output: Path | None) -> FormatName:
-    """The format of a report: the chosen one, else the one of the file's name."""
+    """The format of a report: the chosen format, else the format of the file's extension."""
     if chosen is not None or output is None:
         return FormatName(chosen or FormatName.TEXT)
     return SUFFIXES.get(output.suffix.lower(), FormatName.TEXT)

@@ -1,8 +1,7 @@
-"""The gate of a check: which findings fail it, and in how many files, where not every finding is worth a red build.
+"""The gate of a check: the findings that fail it, and the number of files that may have some.
 
-A gate selects findings by effect: by the worst effect that breaking the rule could have, or by effects that
-engines showed. A gate changes the exit code and nothing of the verdicts: a file that breaks a rule is
-nonconformant or untrue behind any gate.
+A gate selects findings by effect: the worst possible effect of breaking the rule, or effects observed in engines. It changes the exit code,
+but no verdict: a file that breaks a rule stays nonconformant or untrue.
 """
 
 from __future__ import annotations
@@ -18,18 +17,17 @@ if TYPE_CHECKING:
     from pqassay.report.model import Finding
 
 EFFECTS: dict[str, Effect] = {effect.replace(" ", "-"): effect for effect in get_args(Effect)}
-"""Effects by their names on a command line, the gravest first."""
+"""Effects by their names on a command line, the most severe first."""
 
 
 @dataclass(frozen=True)
 class Gate:
-    """What fails a check, and whether it did.
+    """The condition that fails a check, and its result.
 
     Attributes:
-        effects: Findings count that could have one of these effects, or had one in an engine; all if empty.
-            If an engine had it, a WARN counts, too.
-        max_files: In how many files there may be findings that count.
-        files: In how many there are.
+        effects: The effects whose findings count, if possible or observed in an engine; all if empty. If an engine showed the effect, a WARN also counts.
+        max_files: The number of files that may have counting findings.
+        files: The number of files that have counting findings.
     """
 
     effects: list[Effect] = field(default_factory=list[Effect])
@@ -38,7 +36,7 @@ class Gate:
 
     @property
     def passed(self) -> bool:
-        """Whether no more files are concerned than may be."""
+        """Whether the number of files is within the limit."""
         return self.files <= self.max_files
 
     def concerns(self, finding: Finding) -> bool:
@@ -56,7 +54,7 @@ class Gate:
         return finding.could in self.effects or seen in self.effects
 
     def has_seen(self, finding: Finding) -> bool:
-        """Whether engines showed an effect of this gate: then a WARN counts like a FAIL.
+        """Whether engines showed an effect of this gate; then a WARN counts like a FAIL.
 
         >>> from types import SimpleNamespace as Some
         >>> found = Some(verdict="WARN", known=False, could="rows lost", observed=Some(effect="rows lost"))
@@ -67,12 +65,12 @@ class Gate:
         return finding.verdict == "WARN" and not finding.known and seen in self.effects
 
     def after(self, files: Iterable[Sequence[Finding]]) -> Gate:
-        """This gate with the number of files that concern it, given the findings of each file that count otherwise."""
+        """This gate with the number of files that fail it, from the findings of each file that otherwise count."""
         return replace(self, files=sum(any(map(self.concerns, findings)) for findings in files))
 
     @property
     def about(self) -> str:
-        """What counts, in words.
+        """The findings that count, in words.
 
         >>> Gate(["rows lost", "wrong rows"]).about
         'rows lost or wrong rows'
@@ -98,10 +96,10 @@ class Gate:
 
 
 def gate_of(fail_on: Sequence[str], max_files: int | None) -> Gate | None:
-    """The gate that effects, as a command line has them, and a number of files ask for; ``None`` if nothing is asked.
+    """The gate for effects as on a command line, and a number of files; ``None`` if both are absent.
 
     Raises:
-        UsageError: There is no such effect, or the number is negative.
+        UsageError: An effect is unknown, or the number is negative.
 
     >>> gate_of(["rows-lost,wrong-rows"], None)
     Gate(effects=['rows lost', 'wrong rows'], max_files=0, files=0)

@@ -1,4 +1,4 @@
-"""Reports in JSON: what their classes are there, and the JSON Schema that follows from them."""
+"""The JSON form of reports: the members of their classes, and the derived JSON Schema."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any, cast
 
 
 def members_json(record: Any, indent: int | None) -> str:
-    """A dataclass as JSON text in ASCII. Optional members that have their default are left out."""
+    """A dataclass as ASCII JSON. Optional members with their default value are omitted."""
     return json.dumps(members(record), indent=indent)
 
 
 def members(value: Any) -> Any:
-    """Value that stands for a dataclass in JSON: its members in order, optional ones only where they say something."""
-    if isinstance(value, str):  # a file name or a value may hold what JSON readers refuse
+    """The JSON value of a dataclass: its members in order, without optional members that have their default value."""
+    if isinstance(value, str):  # a file name or a value may contain characters that JSON readers refuse
         return value if value.isascii() else encodable(value)
     if (defaults := _defaults(cast("Hashable", type(value)))) is not None:
         return {
@@ -32,13 +32,16 @@ def members(value: Any) -> Any:
 
 
 def encodable(text: str) -> str:
-    """A text as it is in JSON: what has no encoding, as in names of files, is escaped."""
+    """A text that JSON can represent: characters without an encoding, as in file names, are escaped."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 
 @cache
 def _defaults(kind: Any) -> dict[str, Any] | None:
-    """The members of a dataclass in order, each with its default: what equals nothing else if it has none; ``None`` of other types."""
+    """The members of a dataclass in order, each with its default value; ``None`` for other types.
+
+    A member without a default has a unique object, which equals no value.
+    """
     if not dataclasses.is_dataclass(kind):
         return None
     return {
@@ -50,7 +53,7 @@ def _defaults(kind: Any) -> dict[str, Any] | None:
 
 
 def schema_of(kind: Any) -> dict[str, Any]:
-    """JSON Schema of a class or a union of classes, derived from their annotations."""
+    """The JSON Schema of a class or a union of classes, derived from their annotations."""
     from pydantic import TypeAdapter  # noqa: PLC0415 - only this needs it
 
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **TypeAdapter(kind).json_schema()}

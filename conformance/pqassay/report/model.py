@@ -1,4 +1,4 @@
-"""The report: what a check found, and what it did and did not look at.
+"""The report: the findings of a check, and what it tested.
 
 Every renderer and every consumer works on these classes; `to_json` and the JSON Schema in ``schemas/`` are derived from them.
 """
@@ -24,54 +24,59 @@ from pqassay_spec.rules.observed import Observed
 SCHEMA_VERSION = 2
 
 Outcome = Literal["conformant", "conformant where checked", "untrue", "nonconformant", "errored", "gone"]
-"""``conformant where checked``: nothing is wrong where rules were tested, and there are `Gap`s; ``nonconformant``: a rule that a
-document states is broken; ``untrue``: only rules that follow from a document, or are ours, are broken: the file contradicts itself or
-its values; ``errored``: the file could not be judged, without a proven fault; never a kind of pass; ``gone``: it was there when
-its folder was listed, and not any more when it was to be read, as after a vacuum."""
+"""The outcome of a file.
+
+``conformant where checked``: every tested rule is kept, but there are `Gap`s. ``nonconformant``: a rule that a document states is broken.
+``untrue``: only rules that follow from a document, or are ours, are broken, so the file contradicts itself or its values. ``errored``: the
+file could not be judged, without a proven fault; this is never a kind of pass. ``gone``: the file was deleted after its folder was listed,
+as by a vacuum.
+"""
 
 BROKEN: frozenset[Outcome] = frozenset({"untrue", "nonconformant"})
-"""Outcomes of files with a finding that counts."""
+"""Outcomes of files with counting findings."""
 
 UNJUDGED: frozenset[Outcome] = frozenset({"errored", "gone"})
-"""Outcomes of files about which nothing is known."""
+"""Outcomes of files that could not be judged."""
 
 GONE = "removed after its folder was listed"
-"""The `FileReport.error` of a file that is gone."""
+"""The `FileReport.error` of a deleted file."""
 
 MISTAKE = "a mistake in pqassay, please report it"
-"""Begins the `FileReport.error` of a file that was not judged because of one."""
+"""The beginning of `FileReport.error` for a file that was not judged because of a mistake in pqassay."""
 
 Obstacle = Literal["file", "key", "tool", "request", "another rule"]
-"""What keeps a rule from being tested: the ``file``, which does not hold what is needed, or nothing with a meaning that anyone
-defined; a ``key``, which pqassay does not have; a ``tool``, pqassay itself or a library, by what it does not read or by a limit of
-its own; the ``request``, which left the rule out; or ``another rule``, whose own finding says what is wrong."""
+"""The kind of obstacle that prevents the test of a rule.
+
+The ``file`` lacks necessary parts, or has parts without a defined meaning. A ``key`` is unknown to pqassay. A ``tool``, pqassay itself or a
+library, cannot read something or has reached its limit. The ``request`` did not include the rule. Or ``another rule`` is broken, whose
+finding explains the problem.
+"""
 
 GAP = "gap:"
-"""Begins the names of gaps in a baseline, where findings have the ids of rules."""
+"""The prefix of gaps in a baseline, where findings have rule ids."""
 
 HIDING: tuple[Obstacle, ...] = ("file", "key", "tool")
-"""Obstacles behind which something may be wrong that neither the user nor another finding speaks of."""
+"""Obstacles that may hide an error, without a choice of the user or another finding about it."""
 
 Threshold = Literal["must", "should"]
-"""From which verdict on a finding counts: ``must``: FAIL; ``should``: FAIL and WARN."""
+"""The lowest verdict that counts: ``must``: FAIL; ``should``: FAIL and WARN."""
 
 COUNTED: dict[Threshold, tuple[Verdict, ...]] = {"must": ("FAIL",), "should": ("FAIL", "WARN")}
 
 FIRST_POSITIONS = 3
-"""Positions that a finding lists; further ones are counted."""
+"""The number of positions that a finding lists; the others are counted."""
 
 MOST_FILES = 10_000
-"""Files of a table that a finding about it lists; of more, the first ones."""
+"""The number of files that a finding about a table lists; if there are more, the first ones."""
 
 
 @dataclass(frozen=True)
 class Position:
     """One place where a rule is broken.
 
-    ``field`` is a grammar path, ``offset`` and ``length`` are bytes of the file (-1 and 0 if the thing is
-    absent), ``expected`` and ``actual`` are for people.  A path that begins with ``data.`` leads into the ``data.parquet``
-    beside a ``_pm`` file; the offset is one of that file then.  If a table says it, ``file`` is the file of the table that holds
-    the bytes.
+    ``field`` is a grammar path, ``offset`` and ``length`` are bytes of the file (-1 and 0 if the thing is absent), ``expected`` and
+    ``actual`` are for people. A path that begins with ``data.`` belongs to the ``data.parquet`` beside a ``_pm`` file, and so does the
+    offset. For a claim of a table, ``file`` is the table's file with the bytes.
     """
 
     field: str
@@ -87,20 +92,22 @@ class Position:
 EngineVerdict = Literal[
     "right", "rows lost", "wrong rows", "refused", "crashed", "not comparable", "not installed"
 ]
-"""Outcome of a query: the true rows; some of them, and nothing else; rows that are not true; an error; no answer. An answer
-is ``not comparable`` if the engine cannot take the query, or gives the same answer to a healthy copy of the values."""
+"""The outcome of a query: the true rows; only some true rows; rows that are not true; an error; no answer.
+
+An answer is ``not comparable`` if the engine cannot run the query, or gives the same answer to a healthy copy of the values.
+"""
 
 ProofOutcome = Literal["misled", "refused", "not misled", "not provable"]
-"""Worst outcome of the query that is shown: a wrong answer from an engine, an error, or neither; or that there is no query."""
+"""The worst outcome of the shown query: a wrong answer of an engine, an error, neither; or no query."""
 
 
 @dataclass(frozen=True)
 class EngineAnswer:
-    """Answer of an engine to a query.
+    """The answer of an engine to a query.
 
-    ``rows`` is how many it returned, ``lost`` how many true ones it did not return, ``wrong`` how many it
-    returned that are not true.  ``error`` is the reason for a missing answer. ``reproduce`` is a shell line
-    that prints ``rows``, and the number of occurrences of the first wrong row.
+    ``rows`` is the number of returned rows, ``lost`` the number of true rows that are missing, ``wrong`` the number of returned rows that
+    are not true. ``error`` is the reason for a missing answer. ``reproduce`` is a shell line that prints ``rows``, and the number of
+    occurrences of the first wrong row.
     """
 
     engine: str
@@ -115,13 +122,12 @@ class EngineAnswer:
 
 @dataclass(frozen=True)
 class Proof:
-    """A query that shows what a finding does to its readers.
+    """A query that shows the effect of a finding on readers.
 
-    ``true_rows`` counts the rows that the query has by the values in the pages, which no index and no engine
-    had a say in. ``predicate`` is a tree as the protocol has them, ``None`` for all rows; ``tried`` counts
-    the queries from which this one was chosen.  A query without ``columns`` asks for the number of rows. Then
-    ``rows`` of an answer is the engine's number, ``lost`` is how much it is too low, and ``wrong`` how much
-    it is too high.  ``reason`` says why there is no query.
+    ``true_rows`` is the number of result rows according to the values in the pages, without any index or engine. ``predicate`` is a tree in
+    the form of the protocol, ``None`` for all rows. ``tried`` is the number of queries from which this one was chosen. A query without
+    ``columns`` asks for the number of rows. Then ``rows`` of an answer is the engine's number, and ``lost`` or ``wrong`` is the amount by
+    which it is too low or too high. ``reason`` says why there is no query.
     """
 
     outcome: ProofOutcome
@@ -135,7 +141,7 @@ class Proof:
 
     @property
     def is_count(self) -> bool:
-        """Whether the query asks how many rows there are."""
+        """Whether the query counts rows."""
         return self.query is not None and not self.columns
 
 
@@ -143,18 +149,15 @@ class Proof:
 class Finding:
     """One rule broken in one column of one file.
 
-    ``could`` is the worst effect that breaking the rule can have on a reader. ``observed`` is the effect on
-    engines of golden files that break it in the same ``shape`` (`pqassay.judge.shapes`), or ``None`` without
-    such files.  ``hexdump`` shows the bytes at the first position with carets under them, so that a report
-    can be rendered without the file.  ``remedy`` is a command that repairs the file, or what else to do; INFO
-    has none.  ``known`` is true if the baseline lists it: then it does not count for the outcome.
-    ``explanation`` names a known defect of the file's writer that does this; it changes nothing else.
-    ``proof`` shows what engines do with this very file, where that was asked for.  ``files`` are the files
-    that a finding about a table is about, relative to the table, `MOST_FILES` at most.  ``also`` are other
-    rules that the same damage breaks; they are not checked where this one speaks for them.
-    ``compares_values`` is true if a claim is held against values, and either may be wrong; ``weighed``
-    says which is likelier. ``basis`` is the source of the rule: the document states it, it follows from the
-    document, or this specification adds it.
+    ``could`` is the worst effect that breaking the rule can have on a reader. ``observed`` is the effect on engines of golden files that
+    break it in the same ``shape`` (`pqassay.judge.shapes`), or ``None`` without such files. ``hexdump`` shows the bytes at the first
+    position with carets under them, so that a report can be rendered without the file. ``remedy`` is a command that repairs the file, or
+    another instruction; INFO has none. ``known`` is true if the baseline lists the finding: then it does not count for the outcome.
+    ``explanation`` names a known defect of the file's writer that causes the finding. ``proof`` shows the behavior of engines with this
+    file, if requested. ``files`` are the files of a finding about a table, relative to the table, `MOST_FILES` at most. ``also`` are other
+    rules that the same damage breaks; they are not checked at these places. ``compares_values`` is true if a claim contradicts values, and
+    either may be wrong; ``weighed`` says which is more likely. ``basis`` is the source of the rule: the document states it, it follows from
+    the document, or this specification adds it.
     """
 
     rule: str
@@ -181,13 +184,13 @@ class Finding:
 
     @property
     def times(self) -> str:
-        """In how many places, where it is more than one, to be put behind other words."""
+        """The number of places in words, to follow other words; empty for one place."""
         return f" ({self.count:,} times)" if self.count > 1 else ""
 
 
 @dataclass(frozen=True)
 class Untested:
-    """Why a rule was not tested, and further reasons that kept it from other parts of the file."""
+    """The reason why a rule was not tested, and further reasons for other parts of the file."""
 
     obstacle: Obstacle
     reason: str
@@ -196,7 +199,7 @@ class Untested:
 
 @dataclass(frozen=True)
 class Coverage:
-    """Rules that were tested on a file, rules that were not and why, and rules without a subject in it."""
+    """The rules that were tested on a file, the rules that were not and why, and the rules without a subject in it."""
 
     tier: Tier
     checked: list[str]
@@ -205,12 +208,12 @@ class Coverage:
 
     @property
     def reasons(self) -> dict[str, str]:
-        """Why rules were not tested, in words."""
+        """The reasons why rules were not tested, in words."""
         return {rule: why.reason for rule, why in self.not_checked.items()}
 
     @property
     def identity(self) -> Hashable:
-        """Key that equal coverages share, and with it one entry of `Report.coverages`."""
+        """The key that equal coverages share, and with it one entry of `Report.coverages`."""
         return (
             self.tier,
             tuple(self.checked),
@@ -221,11 +224,10 @@ class Coverage:
 
 @dataclass(frozen=True)
 class Gap:
-    """The part of a file that was not looked at, though the request reaches it, because of one obstacle.
+    """The requested part of a file that could not be checked because of one obstacle.
 
-    ``reason`` is the first of several; ``rules`` could not be tested, at least somewhere, and ``columns`` are those where, as far as
-    columns have a part in it, out of ``of_columns``.  ``known`` is true if the baseline lists it: then it does not count for the
-    outcome.
+    ``reason`` is the first of several. ``rules`` could not be tested, at least somewhere; ``columns`` are the affected columns, if any, out
+    of ``of_columns``. ``known`` is true if the baseline lists the gap: then it does not count for the outcome.
     """
 
     obstacle: Obstacle
@@ -242,12 +244,12 @@ class Gap:
 
     @property
     def count(self) -> int:
-        """How many columns or, where columns have no part in it, rules."""
+        """The number of columns; for a gap that does not concern columns, the number of rules."""
         return len(self.columns) or len(self.rules)
 
     @property
     def extent(self) -> str:
-        """How much was not looked at.
+        """The extent of the gap, in words.
 
         >>> Gap("key", "pqassay has no keys", [], ["a", "b"], 40).extent
         '2 of 40 columns'
@@ -266,11 +268,12 @@ class Gap:
 class FileReport:
     """The verdict on one file.
 
-    ``coverage`` is a key of `Report.coverages`; files often share one.  ``size`` is in bytes, -1 where it could not be told.  ``kind`` is ``"parquet"``, ``"pm"`` for a ``_pm`` file, or ``"folder"`` for a folder that could not be
-    listed, ``"delta"`` or ``"iceberg"`` for a table, whose ``size`` is that of the metadata which were read.  ``error`` says why an errored file could not be judged, ``created_by`` is what the footer of a Parquet file says
-    about the writer, shortened.  ``notes`` say what of the file is not judged, whatever the rules: a signature, the content of
-    extensions.  ``gaps`` are parts of it that rules could not look at, at most one for each obstacle.  ``throttled`` counts requests that its
-    store refused as too many, and that were made again.
+    ``coverage`` is a key of `Report.coverages`; files often share one. ``size`` is in bytes, -1 if unknown. ``kind`` is ``"parquet"``,
+    ``"pm"`` for a ``_pm`` file, or ``"folder"`` for a folder that could not be listed, ``"delta"`` or ``"iceberg"`` for a table, whose
+    ``size`` is the size of its metadata that were read. ``error`` says why an errored file could not be judged. ``created_by`` is the
+    writer's name in the footer of a Parquet file, shortened. ``notes`` name parts that no rule judges, such as a signature or the content
+    of extensions. ``gaps`` are parts that could not be checked, at most one for each obstacle. ``throttled`` counts requests that its store
+    refused as too many, and that were repeated.
     """
 
     path: str
@@ -288,7 +291,7 @@ class FileReport:
 
 @dataclass(frozen=True)
 class Ignored:
-    """Files and folders that were met and not judged, for one reason; the first of them as ``examples``."""
+    """Files and folders that were seen but not judged, for one reason; the first of them are ``examples``."""
 
     reason: str
     count: int
@@ -297,7 +300,10 @@ class Ignored:
 
 @dataclass(frozen=True)
 class Summary:
-    """Counts over all files. ``findings`` counts those that are not ``known``, by verdict; ``known`` counts gaps as well."""
+    """Counts over all files.
+
+    ``findings`` counts the findings that are not ``known``, by verdict; ``known`` also counts gaps.
+    """
 
     files: int
     conformant: int
@@ -313,20 +319,20 @@ class Summary:
 
     @property
     def broken(self) -> int:
-        """Files with a finding that counts."""
+        """The number of files with counting findings."""
         return self.untrue + self.nonconformant
 
     @property
     def broken_words(self) -> str:
-        """Their count by outcome: ``2 untrue, 1 nonconformant``; those that are untrue only where there are some."""
+        """The number of broken files by outcome, such as ``2 untrue, 1 nonconformant``; untrue files are omitted if there are none."""
         return (f"{self.untrue:,} untrue, " if self.untrue else "") + f"{self.nonconformant:,} nonconformant"
 
 
 @dataclass(frozen=True)
 class Revision:
-    """A document that rules come from, at the revision against which files are judged.
+    """A document that is the source of rules, at the revision used for judging.
 
-    ``date`` is that of the ``commit``, or of publication where the commit is not known.
+    ``date`` is the date of the ``commit``, or of publication if the commit is unknown.
     """
 
     document: str
@@ -338,9 +344,10 @@ class Revision:
 class Report:
     """The result of one run of ``pqassay check``.
 
-    ``profile`` names the one that made some verdicts stronger, ``threshold`` says from which verdict on a finding counted,
-    ``complete`` whether gaps counted, ``gate`` which of the findings that count fail the check, where not all do, ``pin`` the release whose rules fail
-    it, where not all do, ``sample`` what is known of the other files where only some were judged.  ``judged_against`` are the documents from which rules for files of these kinds come.
+    ``profile`` is the profile that raised some verdicts. ``threshold`` is the lowest verdict that counted, and ``complete`` says whether
+    gaps counted. ``gate`` selects the counting findings that fail the check, and ``pin`` is the release whose rules fail it; without them,
+    all do. ``sample`` has conclusions about the other files if only some were judged. ``judged_against`` are the source documents of the
+    rules for these kinds of files.
     """
 
     schema_version: int
@@ -361,7 +368,7 @@ class Report:
     sample: Sampled | None = None
 
     def __repr__(self) -> str:
-        """How many files there are, and their outcomes."""
+        """The number of files, and their outcomes."""
         summary = self.summary
         partly = summary.conformant_where_checked
         where_checked = f"{partly:,} conformant where checked, " if partly else ""
@@ -372,10 +379,13 @@ class Report:
 
     @property
     def exit_code(self) -> int:
-        """The highest of: 0 conformant, 1 nonconformant or untrue, 3 stale entries in the baseline, 4 not all could be judged, 70 if only mistakes in pqassay are the reason for that.
+        """The exit code of the check.
 
-        With ``complete``, files that are gone or that `is_partly_checked` names could not all be judged. With a ``gate``, that
-        says whether 1 or 0.  With a ``pin``, findings of later rules do not lead to 1.
+        It is the highest of: 0 conformant, 1 nonconformant or untrue, 3 stale entries in the baseline, 4 not all could be judged, 70 only
+        mistakes in pqassay prevented a judgment.
+
+        With ``complete``, files that are gone or that `is_partly_checked` names count as not judged. With a ``gate``, the gate decides
+        between 1 and 0. With a ``pin``, findings of later rules do not lead to 1.
         """
         if self.summary.errored:
             mistaken = sum(1 for file in self.files if (file.error or "").startswith(MISTAKE))
@@ -393,36 +403,36 @@ class Report:
         return any(self.is_counted(finding) for file in self.files for finding in file.findings)
 
     def is_counted(self, finding: Finding) -> bool:
-        """Whether a finding counts for the exit code, except the number of files that may have some."""
+        """Whether a finding counts for the exit code, ignoring the number of files that may have findings."""
         return self.may_fail(finding) and (self.gate is None or self.gate.concerns(finding))
 
     def may_fail(self, finding: Finding) -> bool:
-        """Whether a finding counts for the exit code where the gate does not sort it out."""
+        """Whether a finding counts for the exit code, if the gate includes it."""
         return self._would_fail(finding) and (self.pin is None or finding.rule not in self.pin.later)
 
     def _would_fail(self, finding: Finding) -> bool:
-        """The same if the check were not pinned to a release."""
+        """Whether a finding would count for the exit code without a pin to a release."""
         return counts(finding, self.threshold) or (self.gate is not None and self.gate.has_seen(finding))
 
     def is_partly_checked(self, file: FileReport) -> bool:
-        """Whether a file has gaps and nothing that fails the check: also one whose only findings came after the pin."""
+        """Whether a file has gaps but no finding that fails the check; findings of rules after the pin do not fail it."""
         has_gaps = file.outcome not in UNJUDGED and not all(gap.known for gap in file.gaps)
         return has_gaps and not any(map(self.may_fail, file.findings))
 
     def is_not_failing(self, finding: Finding) -> bool:
-        """Whether a finding would count for the exit code if the check were not pinned to a release."""
+        """Whether a finding does not count for the exit code only because of the pin to a release."""
         is_concerned = self.gate is None or self.gate.concerns(finding)
         return is_concerned and self._would_fail(finding) and not self.may_fail(finding)
 
     @property
     def not_failing(self) -> str:
-        """How many findings do not fail the check since their rules came after its pin, in one line; empty if there are none."""
+        """A line with the number of findings that do not fail the check since their rules are newer than its pin; empty if none."""
         if self.pin is None:
             return ""
         return self.pin.line(one for file in self.files for one in file.findings if self.is_not_failing(one))
 
     def at(self, gate: Gate | None) -> Report:
-        """The report before a gate, whose files are counted."""
+        """The report with a gate, for which its files are counted."""
         if gate is None:
             return self
         gated = dataclasses.replace(self, gate=gate)
@@ -430,17 +440,17 @@ class Report:
         return dataclasses.replace(self, gate=gate.after(counted))
 
     def to_json(self, indent: int | None = 2) -> str:
-        """The report as JSON text in ASCII. Optional members that have their default are left out."""
+        """The report as ASCII JSON. Optional members with their default value are omitted."""
         return members_json(self, indent)
 
 
 def counts(finding: Finding, threshold: Threshold) -> bool:
-    """True if a finding makes its file nonconformant or untrue."""
+    """Whether a finding makes its file nonconformant or untrue."""
     return finding.verdict in COUNTED[threshold] and not finding.known
 
 
 def outcome_of(findings: Iterable[Finding], gaps: Iterable[Gap], level: Threshold) -> Outcome:
-    """The outcome of a file that could be judged: known findings and gaps do not count."""
+    """The outcome of a judged file; known findings and known gaps do not count."""
     if bases := {finding.basis for finding in findings if counts(finding, level)}:
         return broken_outcome(bases)
     return "conformant where checked" if any(not gap.known for gap in gaps) else "conformant"

@@ -1,4 +1,4 @@
-"""The order of files and rules in reports for people: what is worst comes first. JSON keeps the order of the check.
+"""The order of files and rules in reports for people: the worst comes first. JSON keeps the order of the check.
 
 The order is by verdict, then by observed effect, then by possible effect: with equal verdicts, a finding that
 made an engine lose rows comes before one that could do so.
@@ -14,26 +14,25 @@ from pqassay_spec.rules.catalogue import VERDICTS, Effect
 from pqassay_spec.rules.observed import HARM
 
 EFFECTS: tuple[str, ...] = get_args(Effect)
-"""What a user notices, the gravest first."""
+"""The effects that a user notices, the most severe first."""
 
 Gravity = tuple[int, int, int]
-"""A verdict, the effect that was seen and the one that is possible, as numbers; the gravest is the least."""
+"""A sort key of verdict, observed effect and possible effect; the most severe has the least."""
 
 UNJUDGED: Gravity = (VERDICTS.index("WARN"), -1, 0)
-"""A file that could not be judged may hold anything: it comes before every warning."""
+"""The gravity of a file that could not be judged: it may hide anything, so it comes before every warning."""
 
 UNSEEN: Gravity = (len(VERDICTS), -1, 0)
-"""Nothing is wrong with what could be checked of a file."""
+"""The gravity of a file whose checked parts are all right, but which has gaps."""
 
 HARMLESS: Gravity = (len(VERDICTS), 0, 0)
-"""Nothing is wrong with a file, or only what is known."""
+"""The gravity of a file without findings, or with only known findings."""
 
 
 def gravity(verdict: str, observed: str, could: str) -> Gravity:
-    """The gravity of a finding by its verdict, the effect that was seen, and the one that is possible.
+    """The gravity of a finding, from its verdict, the observed effect and the possible effect.
 
-    Without observed harm, it does not matter whether any engine could be asked.  Verdicts of runs, which are
-    others, come last.
+    Without observed harm, it does not matter whether any engine could be asked. Verdicts of runs, which are different words, come last.
     """
     return _rank(VERDICTS, verdict), _rank(HARM, observed), _rank(EFFECTS, could)
 
@@ -49,7 +48,7 @@ def observed_effect(finding: Finding) -> str:
 
 
 def is_harmful(findings: Iterable[Finding]) -> bool:
-    """Whether a finding that is not known could lose rows, give wrong ones or fail reads: what has it is not shown as good."""
+    """Whether a finding that is not known could lose rows, return wrong rows or fail reads; then its file is not shown as good."""
     return any(finding.could in HARM and not finding.known for finding in findings)
 
 
@@ -58,7 +57,7 @@ def _rank(names: tuple[str, ...], name: str) -> int:
 
 
 def gravest_first(files: Iterable[FileReport]) -> list[FileReport]:
-    """Files by the gravest of their findings that are not known; equal ones stay in their order."""
+    """Files in the order of their most severe finding that is not known; equal files keep their order."""
     return sorted(files, key=_gravest)
 
 

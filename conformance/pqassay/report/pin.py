@@ -1,4 +1,4 @@
-"""The pin of a check: the release whose rules fail it, so that an upgrade of pqassay turns no build red.
+"""The pin of a check: the release whose rules fail it, so that an upgrade of pqassay fails no build.
 
 A pin changes the exit code but no verdict: findings of later rules are reported, and the last line says that
 they do not fail the check.
@@ -24,11 +24,11 @@ NO_PREVIEW = (
     "previews no longer exist: every rule fails a check. Remove it; to report rules since "
     f"{RELEASES[-1]} without failing the check, write {{}}"
 )
-"""The answer to those who still ask for previews, with a place for what they can write instead."""
+"""The message for users who still request previews, with a place for the replacement."""
 
 
 def release_number(release: str) -> tuple[int, ...]:
-    """A minor release as numbers, which can be compared.
+    """A minor release as numbers, for comparison.
 
     >>> release_number("0.10") > release_number("0.9")
     True
@@ -41,8 +41,8 @@ class Pin:
     """The release to which a check is pinned.
 
     Attributes:
-        rules: The minor release. Its rules, and those of releases before, fail the check.
-        later: The rules with findings that came later, by id, each with its release.
+        rules: The minor release. Rules of this and earlier releases fail the check.
+        later: Newer rules with findings, by id, each with its release.
     """
 
     rules: str
@@ -65,17 +65,17 @@ class Pin:
 
 
 def require_release(release: str | None) -> None:
-    """Refuse a pin to what is not a release of this pqassay.
+    """Refuse a pin to something other than a release of pqassay.
 
     Raises:
-        UsageError: It is not.
+        UsageError: The text is not a release.
     """
     if release is not None and release not in RELEASES:
         raise UsageError(f"pqassay {__version__} has no rules of a release {release!r}; known are {KNOWN}")
 
 
 def pinned(release: str, findings: Iterable[Finding]) -> Pin:
-    """The pin to a release of a check that found something."""
+    """The pin of a check with findings to a release."""
     pin, known = release_number(release), rules()
     releases = {rule: known[rule].release for rule in sorted({finding.rule for finding in findings})}
     return Pin(release, {rule: since for rule, since in releases.items() if release_number(since) > pin})

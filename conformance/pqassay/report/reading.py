@@ -1,4 +1,4 @@
-"""Reads the JSON of a report again, of ``pqassay check`` and of ``pqassay suite run``.
+"""The reading of JSON reports of ``pqassay check`` and of ``pqassay suite run``.
 
 A report that was read renders like the one that was written: every renderer only uses these classes.
 """
@@ -18,20 +18,20 @@ KINDS: dict[str, tuple[type[Any], int]] = {
     "check": (Report, checks.SCHEMA_VERSION),
     "run": (RunReport, runs.SCHEMA_VERSION),
 }
-"""For each kind of report its class, and the version of the schema that this package reads."""
+"""The class of each kind of report, and the schema version that this package reads."""
 
 PROBLEMS_SHOWN = 3
 
 
 def parse(content: bytes, name: str) -> Report | RunReport:
-    """The report that a file of JSON holds.
+    """Parse a report from JSON.
 
     Args:
         content: The bytes.
-        name: Its name in messages.
+        name: The name of the file in messages.
 
     Raises:
-        UsageError: It is not a report, or one of another version; the message names file and member.
+        UsageError: The content is not a report, or has another version; the message names file and member.
     """
     kind = _kind(content, name)
     from pydantic import TypeAdapter, ValidationError  # noqa: PLC0415 - only this needs it
@@ -52,11 +52,11 @@ def parse(content: bytes, name: str) -> Report | RunReport:
 
 
 HOW_TO_WRITE = "write a report with --format json --output FILE"
-"""Advice where a file is not a report."""
+"""The advice for a file that is not a report."""
 
 
 def _kind(content: bytes, name: str) -> str:
-    """``check`` or ``run``, where the version is the one that this package reads."""
+    """The kind of report, ``check`` or ``run``. Raises `UsageError` for another version."""
     try:
         top = json.loads(content)
     except (UnicodeDecodeError, RecursionError) as error:
@@ -81,7 +81,7 @@ def _kind(content: bytes, name: str) -> str:
 
 
 def _member(location: tuple[int | str, ...]) -> str:
-    """The path of a member, as ``files[3].findings[0].rule``."""
+    """The path of a member, such as ``files[3].findings[0].rule``."""
     path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in location)
     return path.removeprefix(".") or "the whole"
 

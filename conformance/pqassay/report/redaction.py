@@ -1,8 +1,8 @@
-"""Reports without values: what a check says about data, without the data.
+"""Reports without values: the conclusions of a check about data, without the data.
 
-Values of a file in messages, expectations and queries are replaced by type, length and a digest, and dumps of
-bytes are left out.  Digests are salted: without the salt values cannot be tried out, and with the same salt
-those of two runs can be compared. Names of files and columns, places, counts of rows and remedies stay.
+Values in messages, expectations and queries are replaced by type, length and a digest, and byte dumps are omitted. Digests are salted:
+without the salt, values cannot be guessed, and with the same salt, two runs can be compared. Names of files and columns, places, counts of
+rows and remedies stay.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from pqassay.report.model import FileReport, Finding, Position, Proof, Report, U
 from pqassay_spec.rules.catalogue import rules
 
 SALT_VARIABLE = "PQASSAY_SALT"
-"""The environment variable that holds a salt."""
+"""The environment variable with the salt."""
 
 DIGITS = 12
-"""Hexadecimal digits of a digest."""
+"""The number of hexadecimal digits of a digest."""
 
 FILES_NAMED = 3
-"""Files of a table that a message names."""
+"""The number of a table's files that a message names."""
 
 _HIDDEN = re.compile(rf"<\w+ of \d+ characters?, #[0-9a-f]{{{DIGITS}}}>")
 
 _QUOTED = re.compile(
     r"(?<!\w)[bru]?(?:'(?:\\.|[^'\\])*(?:'|$)|\"(?:\\.|[^\"\\])*(?:\"|$))|\b(?:[0-9a-f]{2} ){3,}[0-9a-f]{2}\b"
 )
-"""What messages about structure repeat of a file: quoted texts and bytes, also cut off, and rows of bytes."""
+"""A pattern for the parts of messages that come from a file: quoted text and bytes, even if truncated, and rows of bytes."""
 
 _LEAD = re.compile(
     r"(?:(?:not|no|at|least|most|less|more|than|up|to|before|after|from|by|the|a|an|all|only) )+"
@@ -46,7 +46,7 @@ _KINDS = (
 
 
 def salt_of(chosen: str | None) -> str:
-    """The chosen salt, else that of the environment, else a random one for this run."""
+    """The chosen salt, else the salt of the environment, else a random salt for this run."""
     return chosen or os.environ.get(SALT_VARIABLE) or secrets.token_hex(16)
 
 
@@ -55,7 +55,7 @@ def without_values(report: Report, salt: str | None = None) -> Report:
 
     Args:
         report: The report.
-        salt: The beginning of digests; see `salt_of`.
+        salt: The salt of the digests; see `salt_of`.
     """
     key = salt_of(salt).encode("utf-8", "surrogateescape")
     coverages = {
@@ -76,7 +76,7 @@ def without_values(report: Report, salt: str | None = None) -> Report:
 
 
 def hidden(text: str, key: bytes) -> str:
-    """Type, length and digest of a text, behind words such as *at least*.
+    """The type, length and digest of a text; words before it, such as *at least*, stay.
 
     >>> hidden("at least 107", b"salt")
     'at least <number of 3 characters, #5100a35bc07f>'
@@ -91,7 +91,7 @@ def hidden(text: str, key: bytes) -> str:
 
 
 def masked(text: str, key: bytes) -> str:
-    """A sentence of ours, in which what it quotes is hidden."""
+    """A message with its quoted parts hidden."""
     return _QUOTED.sub(lambda match: hidden(match[0], key), text)
 
 
@@ -108,7 +108,7 @@ def _file(file: FileReport, key: bytes) -> FileReport:
 
 
 def _is_about_structure(rule_id: str) -> bool:
-    """Whether a rule is about how a file is built, so that its messages repeat no value but in quotes."""
+    """Whether a rule is about the structure of a file, so that its messages contain values only in quotes."""
     rule = rules().get(rule_id)
     if rule is None or not rule_id.startswith("PQF-") or rule.tier not in ("footer", "index", "pages"):
         return False
@@ -142,7 +142,7 @@ def _position(position: Position, hide: partial[str], key: bytes) -> Position:
 
 
 def _proof(proof: Proof, key: bytes) -> Proof:
-    """What engines did with a query; how many rows there are stays."""
+    """A proof with hidden values; numbers of rows stay."""
     return replace(
         proof,
         query=None if proof.query is None else hidden(proof.query, key),

@@ -1,4 +1,4 @@
-"""Writes a report in any of the formats, whether it was just made or read again, of a check or of a run."""
+"""Writing of reports in any format, for checks and runs, whether new or read from JSON."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def write_report(
     values: bool | None = None,
     verbose: bool = False,
 ) -> None:
-    """Write a report. The renderer is the module of `renderers` with the name of the format, loaded only where it is wanted.
+    """Write a report. The renderer is the module of `renderers` with the name of the format, loaded on use.
 
     Args:
         report: The report.
-        format_name: As what; a result of a run is written in one of `OF_RUNS`.
-        stream: Where to.
+        format_name: The format; for the result of a run, one of `OF_RUNS`.
+        stream: The output stream.
         site: Address of the site with the rules' pages, for formats that link to them.
-        salt: The salt of the digests that stand for values.
+        salt: The salt of the digests that replace values.
         values: Whether values of the files are shown; by default in all formats but `SHARED`.
         verbose: Whether text has every detail.
     """

@@ -1,4 +1,4 @@
-"""Help on rules for the readers of a report: the address of a rule's page, and what is there."""
+"""Help on rules for readers of a report: the address and the content of a rule's page."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from pqassay_spec.rules.quirks import quirks_of
 from pqassay_spec.rules.releases import release
 
 COMPARE = "compare the values with their source"
-"""What to do first about a finding that holds a claim against values."""
+"""The first thing to do about a finding in which a claim contradicts values."""
 
 COMPARE_FIRST = f"{COMPARE}: either they or the metadata may be wrong"
-"""The same with the reason. Without the claim, nothing shows that values are damaged."""
+"""`COMPARE` with its reason: without the claim, nothing would show that the values may be damaged."""
 
 COMPARE_BEFORE = f"{COMPARE}: what the remedy removes may be all that shows that they are damaged"
-"""The same where the rule itself looks at no values, but the remedy removes what is said about them."""
+"""`COMPARE` for a rule that does not check values, but whose remedy removes claims about them."""
 
 STRIP = "pqassay strip "
 """The beginning of a remedy that removes metadata."""
@@ -30,14 +30,14 @@ STRIP = "pqassay strip "
 CLAIMS = frozenset(
     ("--statistics", "--page-index", "--bloom-filters", "--sorting-columns", "--column-orders", "--idx1")
 )
-"""Options of this command that remove what is said about values: it asks someone to vouch for these first."""
+"""Options of ``pqassay strip`` that remove claims about values: it asks the user to vouch for the values first."""
 
 CLAIM_KEYS = frozenset((directory.KEY, idx1.KEY, idx1.LENGTH_KEY, idx1.COMPANION_KEY))
-"""Keys for which it asks that as well."""
+"""Keys for which ``pqassay strip`` asks the same."""
 
 
 def compare_first(*, compares_values: bool, remedy: str | None) -> str:
-    """What to do about a finding before its remedy, and why; empty if nothing is.
+    """The first thing to do about a finding, before its remedy, and why; empty if there is nothing.
 
     >>> compare_first(compares_values=False, remedy="pqassay strip a.parquet --row-group-hints")
     ''
@@ -51,7 +51,7 @@ def compare_first(*, compares_values: bool, remedy: str | None) -> str:
 
 
 def obligation(rule: Rule) -> list[tuple[str, str]]:
-    """Members of a rule beside its sentence: labels and values."""
+    """The parts of a rule beside its sentence, as labels and values."""
     rows = [
         ("level", f"{rule.level} for the {'writer and the reader' if rule.role == 'both' else rule.role}"),
         *([("reported as", rule.verdict)] if rule.judges_files else []),
@@ -75,7 +75,7 @@ def obligation(rule: Rule) -> list[tuple[str, str]]:
 
 
 def _promotions(rule: Rule) -> Iterable[tuple[str, str]]:
-    """The profiles that report more than the verdict where a file breaks the rule, and why."""
+    """The profiles that raise the verdict of a rule, and why."""
     if rule.judges_files:
         for found in profiles().values():
             if (promotion := found.promotion_of(rule)) is not None:
@@ -96,7 +96,7 @@ def newer(rule: Rule) -> str:
 
 
 def basis(rule: Rule) -> str:
-    """The source of a rule: what kind it is, and the place.
+    """The source of a rule: its kind and its place.
 
     >>> from pqassay_spec.rules.catalogue import rules
     >>> basis(rules()["DIR-001"])
@@ -107,7 +107,7 @@ def basis(rule: Rule) -> str:
 
 
 def source(rule: Rule) -> str:
-    """The place that a rule comes from: document, revision, heading."""
+    """The place of a rule's source: document, revision, heading."""
     origin = rule.origin
     document = documents.document(origin.document)
     revision = f" {document.revision}" if document is not None else ""
@@ -115,14 +115,14 @@ def source(rule: Rule) -> str:
 
 
 def obliged_since(rule: Rule) -> str:
-    """The release of the format from which a rule obliges."""
+    """The first release of the format in which a rule applies."""
     found = release(rule.obliged_since)
     day = f" of {found.date}" if found.date is not None and str(found.date) != found.version else ""
     return f"{found.name}{day}"
 
 
 def judged_against(kinds: Iterable[str]) -> list[Revision]:
-    """The documents from which the rules for files of some kinds come, in the order of their names."""
+    """The source documents of the rules for some kinds of files, in the order of their names."""
     return list(_documents_of(frozenset(kinds)))
 
 
@@ -137,7 +137,7 @@ def _documents_of(kinds: frozenset[str]) -> tuple[Revision, ...]:
 
 
 def judged_against_line(revisions: Iterable[Revision]) -> str:
-    """Revisions in one line: documents of one format at one commit are called by the format. Empty if there are none."""
+    """Revisions in one line; documents of one format at one commit are named by the format. Empty if there are none."""
     shown: dict[str, None] = {}
     for revision in revisions:
         document = documents.document(revision.document)
@@ -148,14 +148,14 @@ def judged_against_line(revisions: Iterable[Revision]) -> str:
 
 
 def address(rule: Rule, site: str | None = None) -> str | None:
-    """Address of more about a rule.
+    """The address of more information about a rule.
 
     Args:
         rule: The rule.
         site: Address of a site that ``make docs`` built; ``None`` if there is none.
 
     Returns:
-        Its place on the site; without one, its place in the document that it comes from; ``None`` if that is a chapter of ours.
+        The rule's page on the site; without a site, its place in the source document; ``None`` if that is one of our chapters.
     """
     if site is not None:
         chapter = family_of(rule.id).chapter.removesuffix(".md")
@@ -164,13 +164,13 @@ def address(rule: Rule, site: str | None = None) -> str | None:
 
 
 def text(rule: Rule) -> str:
-    """The rule and all that belongs to it, a line each."""
+    """The rule and its parts as text, one per line."""
     rows = [f"{label}: {value}" for label, value in obligation(rule)]
     return "\n".join([rule.sentence, *rows, f"more: pqassay explain {rule.id}"])
 
 
 def markdown(rule: Rule, site: str | None = None) -> str:
-    """The same as Markdown."""
+    """The rule and its parts as Markdown."""
     rows = [f"- **{label}**: {value}" for label, value in obligation(rule)]
     target = address(rule, site)
     link = [f"[{rule.id}]({target})"] if target else []

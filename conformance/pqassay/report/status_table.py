@@ -1,6 +1,6 @@
-"""The status of implementations, feature by feature, as ``pqassay suite status`` prints it: the table, and its formats.
+"""The status of implementations by feature, as ``pqassay suite status`` prints it: the table, and its formats.
 
-A cell only says what results show.  Without a question, or an answer that can show it, a cell is never *no*.
+A cell only states what results show. Without a conclusive answer, a cell is never *no*.
 """
 
 from __future__ import annotations
@@ -16,8 +16,11 @@ from pqassay.report.renderers.markdown import code, escaped, table
 SCHEMA_VERSION = 1
 
 Aspect = Literal["reads", "decodes", "writes", "uses", "checks"]
-"""What a status is about: files that have it are read; the structure is read by itself; it is written; queries rely on it;
-what breaks it is refused."""
+"""The aspect of a status.
+
+``reads``: files with the feature are read. ``decodes``: the structure is read by itself. ``writes``: it is written. ``uses``: queries rely
+on it. ``checks``: files that break it are refused.
+"""
 
 ASPECTS: dict[Aspect, str] = {
     "reads": "returns the rows of valid files with it",
@@ -39,7 +42,7 @@ TICKS: dict[Tick, str] = {
 }
 
 CASES_SHOWN = 4
-"""Cases of a row that Markdown names."""
+"""The number of cases of a row that Markdown lists."""
 
 
 @dataclass(frozen=True)
@@ -48,12 +51,12 @@ class StatusCell:
 
     Attributes:
         implementation: Its name and version.
-        tick: What the cases say.
-        passed: How many of the cases passed.
-        asked: How many were asked.
-        cases: Ids of those that were asked; of ``uses`` and ``checks``, of those that show it.
-        failing: Ids of those that did not pass, and for which the feature is to blame.
-        aside: Ids of those that did not pass, and for which something else is to blame, or nothing is known to be.
+        tick: The conclusion from the cases.
+        passed: The number of passed cases.
+        asked: The number of asked cases.
+        cases: Ids of the asked cases; for ``uses`` and ``checks``, only of the cases that show it.
+        failing: Ids of failed cases that are caused by the feature.
+        aside: Ids of failed cases with another or an unknown cause.
     """
 
     implementation: str
@@ -66,13 +69,13 @@ class StatusCell:
 
     @property
     def passing(self) -> list[str]:
-        """Ids of those that passed."""
+        """Ids of the passed cases."""
         others = {*self.failing, *self.aside}
         return [case for case in self.cases if case not in others]
 
     @property
     def words(self) -> str:
-        """The tick, with counts where it is not all or nothing."""
+        """The tick, with counts unless all or no cases passed."""
         told = self.passed + len(self.failing)
         return f"{self.tick} ({self.passed:,} of {told:,})" if self.tick == "partly" else self.tick
 
@@ -83,12 +86,12 @@ class StatusRow:
 
     Attributes:
         feature: Its id on the status page of Apache Parquet.
-        category: Its table there.
-        name: Its name there.
-        aspect: What the status is about.
-        cells: One for each implementation, in their order.
-        cases: Ids of the cases that prove it.
-        unasked: Why there are none.
+        category: Its table on that page.
+        name: Its name on that page.
+        aspect: The aspect of the status.
+        cells: One cell for each implementation, in order.
+        cases: Ids of the cases that test it.
+        unasked: The reason if there are no cases.
     """
 
     feature: str
@@ -106,9 +109,9 @@ class Contradictions:
 
     Attributes:
         feature: The id of the feature.
-        aspect: The aspect in which it differs.
-        public: The status that is kept.
-        measured: What results show.
+        aspect: The aspect that differs.
+        public: The published status.
+        measured: The status that results show.
         cases: Ids of the cases that show it.
     """
 
@@ -121,11 +124,11 @@ class Contradictions:
 
 @dataclass(frozen=True)
 class StatusTable:
-    """Rows, and the implementations that they are about.
+    """The rows and the implementations of a status table.
 
     Attributes:
         against: The name of the compared status.
-        differences: What results contradict in it.
+        differences: The contradictions between results and the compared status.
     """
 
     schema_version: int
@@ -138,7 +141,7 @@ class StatusTable:
 
 
 def write_json(status: StatusTable, stream: TextIO) -> None:
-    """Write everything."""
+    """Write the table as JSON."""
     json.dump(asdict(status), stream, indent=1)
     stream.write("\n")
 
@@ -159,7 +162,7 @@ COLUMNS = (
 
 
 def write_csv(status: StatusTable, stream: TextIO) -> None:
-    """Write a line for each cell; ids of cases are parted by spaces."""
+    """Write a CSV line for each cell; case ids are separated by spaces."""
     lines = csv.writer(stream, lineterminator="\n")
     lines.writerow(COLUMNS)
     for row in status.rows:
@@ -182,7 +185,7 @@ def write_csv(status: StatusTable, stream: TextIO) -> None:
 
 
 def _plain(text: str) -> str:
-    """A text that no spreadsheet takes for a formula."""
+    """A text that no spreadsheet reads as a formula."""
     return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
 
 
@@ -191,8 +194,8 @@ def write_markdown(status: StatusTable, stream: TextIO, site: str | None = None)
 
     Args:
         status: The table.
-        stream: Where to.
-        site: Address of the site of golden files, to which ids of cases are linked.
+        stream: The output stream.
+        site: The address of a site with the golden files, for links of case ids.
     """
     stream.write("\n\n".join(_markdown(status, site)) + "\n")
 
@@ -247,7 +250,7 @@ def _cases(cases: Sequence[str], site: str | None) -> str:
 
 
 def _case(case: str, site: str | None) -> str:
-    """The id of a case, linked to its page; a table to write has none."""
+    """The id of a case, linked to its page; cases of tables to write have no page."""
     if site is None or case.startswith("write/"):
         return code(case)
     return f"[{code(case)}]({site.rstrip('/')}/cases/{case.replace('/', '-')}.html)"

@@ -1,6 +1,6 @@
-"""A report as people look at it: of a check here, of a run in `pqassay.report.run.view`.
+"""The view of a check's report for people; `pqassay.report.run.view` has the view of a run.
 
-HTML is made from it, for a check and for a run alike, and Markdown for a check.
+HTML is made from views of checks and runs, Markdown only from views of checks.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pqassay.report.view_model import OUTCOME_TONES, VERDICT_TONES, Item, ItemGr
 
 
 def view(report: Report | RunReport) -> View:
-    """A report as people look at it."""
+    """The view of a check's report for people."""
     return _of_check(report) if isinstance(report, Report) else run_view.view(report)
 
 
@@ -111,7 +111,7 @@ def _file(file: FileReport, report: Report) -> ItemGroup:
 
 
 def _tone(files: Sequence[FileReport], outcome: str) -> Tone:
-    """The tone of an outcome, which is not good where a finding could do harm."""
+    """The tone of an outcome; it is not good if a finding could do harm."""
     harmful = outcome == "conformant" and is_harmful(finding for file in files for finding in file.findings)
     return "warn" if harmful else OUTCOME_TONES[outcome]
 
@@ -138,5 +138,5 @@ def _finding(finding: Finding, report: Report) -> Item:
 
 
 def _is_quiet(file: FileReport) -> bool:
-    """True if there is nothing to say about a file but that it is conformant."""
+    """Whether a file is conformant, and has nothing else to report."""
     return file.outcome == "conformant" and not (file.findings or file.notes or file.gaps)

@@ -1,6 +1,6 @@
-"""The classes of a report as people look at it: counts, what is wrong item by item, and what was not looked at.
+"""The classes of a view, which presents a report to people: counts, errors item by item, and untested parts.
 
-`pqassay.report.view` makes them of a check, `pqassay.report.run.view` of a run; HTML is written from both, Markdown from that of a check.
+`pqassay.report.view` makes them from a check, `pqassay.report.run.view` from a run. HTML is written from both, Markdown only from a check.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pqassay.report.run.model import Exposure
 from pqassay_spec.rules.catalogue import VERDICTS, rules
 
 Tone = Literal["good", "bad", "warn", "unknown", "plain"]
-"""Colours of counts, outcomes and verdicts."""
+"""Colors of counts, outcomes and verdicts."""
 
 VERDICT_TONES: dict[str, Tone] = {"FAIL": "bad", "WARN": "warn", "POLICY": "plain", "INFO": "plain"}
 
@@ -40,7 +40,7 @@ OUTCOME_TONES: dict[str, Tone] = {
 
 @dataclass(frozen=True)
 class Tile:
-    """A count, and what it counts."""
+    """A count with its label."""
 
     label: str
     count: int
@@ -49,23 +49,23 @@ class Tile:
 
 @dataclass(frozen=True)
 class Item:
-    """One thing that is wrong: a finding of a check, or a result of a run.
+    """One error: a finding of a check, or a result of a run.
 
     Attributes:
         where: The file or the case.
         part: The column or the operation; empty for none.
         verdict: Verdict or outcome.
         tone: Its color.
-        rule: The rule, where there is one.
-        could: The worst that it can do to users.
+        rule: The rule, if any.
+        could: The worst possible effect on users.
         observed: The observed effect on engines in one word, or on the driver in a run; empty for neither.
-        message: What is wrong, in one line.
-        known: It was known before and does not count.
-        not_failing: It does not fail the check, since its rule came after the release to which that is pinned.
-        count: In how many places.
+        message: The error in one line.
+        known: Whether it was known before, so that it does not count.
+        not_failing: Whether it does not fail the check, since its rule is newer than the pinned release.
+        count: The number of places.
         details: Labels and values.
         hexdump: Rows with lines of marks.
-        further: Names and lines of members that take several.
+        further: Names and lines of multi-line members.
         of: The family of the case, in a run.
     """
 
@@ -87,12 +87,12 @@ class Item:
 
     @property
     def effects(self) -> list[tuple[str, str]]:
-        """Labels and values of what the breach could do and was seen to do; empty for a run."""
+        """Labels and values of the possible and the observed effects; empty for a run."""
         return [row for row in self.details if row[0] in ("could", "observed")]
 
     @property
     def family(self) -> str:
-        """The family of the case; in a check the prefix of the rule."""
+        """The family of the case; for a check, the prefix of the rule."""
         return self.of or self.rule.rpartition("-")[0]
 
     @property
@@ -103,7 +103,7 @@ class Item:
 
 @dataclass(frozen=True)
 class ItemGroup:
-    """The items of one file under its name, or in a run those with one cause."""
+    """The items of one file under its name; in a run, the items with one cause."""
 
     name: str
     outcome: str
@@ -113,7 +113,7 @@ class ItemGroup:
 
     @property
     def places(self) -> list[str]:
-        """The files or cases, each once."""
+        """The files or cases, without duplicates."""
         return list(dict.fromkeys(item.where for item in self.items))
 
 
@@ -131,41 +131,40 @@ class RuleRow:
 
     @property
     def effects(self) -> list[tuple[str, str]]:
-        """Labels and values of what the breach could do and was seen to do."""
+        """Labels and values of the possible and the observed effects."""
         return self.items[0].effects
 
     @property
     def places(self) -> int:
-        """In how many files or cases."""
+        """The number of files or cases."""
         return len({item.where for item in self.items})
 
 
 @dataclass(frozen=True)
 class View:
-    """A whole report.
+    """The view of a whole report.
 
     Attributes:
         kind: ``check`` or ``run``.
-        title: What was done.
+        title: The heading of the report.
         outcome: Its outcome.
         tone: Its color.
-        place: What a place is called: ``file`` or ``case``.
+        place: The word for a place: ``file`` or ``case``.
         facts: Labels and values about the whole.
         tiles: Counts.
-        groups: Files with something to say; in a run causes, the gravest first.
-        quiet: Names of files with which nothing is wrong.
+        groups: Files with something to report; in a run, causes; the most severe first.
+        quiet: Names of files without errors.
         scores: Rows of a table, its header first; empty for a check.
         not_failing: A line with the number of findings that do not fail because the check is pinned to a
             release; empty for none.
-        alarms: The problems of a list of known things.
+        alarms: Problems of a baseline or of expectations.
         ignored: Files that were found but not judged.
-        unchecked: What was not checked, and why.
-        remarks: Lines about what was not asked or does not count, in a run.
-        exposure: Rows of a table of the effects of well-formed lies on a reader, header first; empty if none
-            was asked.
-        misled: Well-formed lies with which a reader did not answer rightly, the gravest first.
-        features: Rows of a table of the features of files with which something is wrong, its header first.
-        basis: Lines about a user's own files: on what the verdicts rest.
+        unchecked: The rules that were not checked, and the reasons.
+        remarks: In a run, lines about questions that were not asked or do not count.
+        exposure: Rows of a table of the effects of well-formed lies on a reader, header first; empty if there are none.
+        misled: Well-formed lies that a reader did not answer correctly, the most severe first.
+        features: Rows of a table of the features of failing files, header first.
+        basis: Lines about the basis of the verdicts on a user's own files.
     """
 
     kind: str
@@ -190,11 +189,11 @@ class View:
 
     @property
     def items(self) -> list[Item]:
-        """Every item."""
+        """All items."""
         return [item for group in self.groups for item in group.items]
 
     def by_rule(self) -> list[RuleRow]:
-        """Every broken rule of a check, the gravest first, then the most frequent; what is known is left out."""
+        """Every broken rule of a check, the most severe first, then the most frequent; known findings are omitted."""
         grouped: dict[tuple[str, str], list[Item]] = {}
         for item in self.items:
             if item.rule and not item.known:

@@ -1,4 +1,4 @@
-"""Values or metadata: which of the two is likelier to be wrong where they contradict each other."""
+"""Values or metadata: which of the two is more likely wrong if they contradict each other."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 Side = Literal["values", "either", "metadata"]
-"""What is likelier to be wrong; ``either`` if nothing decides."""
+"""The side that is more likely wrong; ``either`` if the evidence does not decide."""
 
 SIDES: tuple[Side, ...] = get_args(Side)
-"""All sides, first the one that costs most to overlook."""
+"""All sides; first the side that is most expensive to overlook."""
 
 VERDICTS_ON: dict[Side, str] = {
     "values": "pages damaged, metadata true",
     "either": "undecided: pages or metadata",
     "metadata": "metadata false, values true",
 }
-"""What is likelier to be so, for each side."""
+"""The conclusion for each side, in words."""
 
 
 @dataclass(frozen=True)
 class Weighing:
-    """Which side is likelier to be wrong, and why.
+    """The side that is more likely wrong, and the reasons.
 
     Attributes:
         wrong: The side.
@@ -43,5 +43,5 @@ class Weighing:
 
 
 def worst(weighings: Iterable[Weighing]) -> Weighing | None:
-    """The weighing that costs most to overlook, ``None`` without any."""
+    """The weighing that is most expensive to overlook; ``None`` if there are none."""
     return min(weighings, key=lambda weighing: SIDES.index(weighing.wrong), default=None)

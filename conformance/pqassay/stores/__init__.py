@@ -1,4 +1,4 @@
-"""Stores: which files there are to judge, and how their bytes are reached, on disk and in object stores.
+"""Stores: the files to judge, and access to their bytes, on disk and in object stores.
 
 Contents: paths, folders, patterns and URIs that become a list of targets, the kinds of files by their names, and
 objects in remote stores.

@@ -1,7 +1,6 @@
-"""Formats of tables, as the names of files show them; plug-ins say which there are.
+"""The formats of tables, recognized by file names; plug-ins add them.
 
-The metadata of tables are read by modules that a format names as text; they are imported only if there is a
-table.
+A format names the modules that read its metadata as text, so they are imported only for a table.
 """
 
 from __future__ import annotations
@@ -21,10 +20,10 @@ class Moment:
     """The state of a table to judge; by default the newest.
 
     Attributes:
-        version: A version, of formats that count them.
-        snapshot: A snapshot, of formats that have them, by its id.
+        version: A version, for formats with versions.
+        snapshot: The id of a snapshot, for formats with snapshots.
         ref: A branch or tag.
-        pointer: The metadata file, where a catalog has to say which it is; relative to the table.
+        pointer: The path of the metadata file, relative to the table, for tables whose catalog selects it.
     """
 
     version: int | None = None
@@ -41,14 +40,14 @@ class Format:
     """A format of tables.
 
     Attributes:
-        kind: Its name, which is also the kind of target as which a table is judged.
-        folder: The folder of a table that holds its metadata.
-        sign: The mark of such a table in a folder, in words.
-        is_mark: Whether a file of this name in that folder shows that it is a table.
-        moment_of: The state of which such a file is, by its name; ``None`` where it is of none in particular.
-        dumped_as: The kind as which `pqassay dump` shows a file of the table, by its name; ``None`` of others.
+        kind: Its name, which is also the kind of its targets.
+        folder: The metadata folder of a table.
+        sign: The mark that identifies a table, in words.
+        is_mark: Whether a file with this name in that folder identifies a table.
+        moment_of: The table state of a metadata file, from its name; ``None`` if it belongs to no particular state.
+        dumped_as: The kind of a table's file for `pqassay dump`, from its name; ``None`` for other files.
         words: These kinds in words.
-        engines: Names of engines that are asked about its tables, and about no files alone.
+        engines: Names of engines that are asked only about its tables, not about single files.
         reader: The reader of its metadata, as ``module:attribute``; see
             `pqassay.judge.table_reader.TableReader`.
         proof: The object that queries engines about it; see `pqassay.proof.table_proof.TableProof`.
@@ -68,18 +67,18 @@ class Format:
 
 @cache
 def formats() -> Mapping[str, Format]:
-    """The formats that plug-ins add, by kind; a room ``formats`` has them as ``FORMATS``."""
+    """The formats of the plug-ins, by kind; each package ``formats`` has them as ``FORMATS``."""
     return {found.kind: found for room in rooms("formats") for found in room.FORMATS}
 
 
 @cache
 def resolved(place: str) -> Any:
-    """What a format names as ``module:attribute``."""
+    """The object at ``module:attribute``."""
     return pkgutil.resolve_name(place)
 
 
 def shown_by(names: Sequence[str]) -> Format | None:
-    """The format of the table of which a file is the metadata, by its names below some folder; ``None`` for other files."""
+    """The format of the table to which a metadata file belongs, from the names of its path; ``None`` for other files."""
     if len(names) < 2:
         return None
     below, name = names[-2:]

@@ -1,6 +1,6 @@
-"""Kinds of files, by their names: those that are judged, and reasons against the others.
+"""Kinds of files by name: kinds that are judged, and reasons not to judge others.
 
-A kind is judged as soon as a family of the catalogue has rules for it.
+A kind is judged if a family of the catalog has rules for it.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ class Kind:
 
     Attributes:
         name: Its name in reports.
-        patterns: Patterns of its names; upper and lower case are the same.
-        beside: Files that its rules look at as well, by their paths from its folder.
-        otherwise: Why it is not judged, where it is not.
+        patterns: Patterns for file names, ignoring case.
+        beside: Other files that its rules read, by path relative to its folder.
+        otherwise: The reason why it is not judged, if so.
     """
 
     name: str
@@ -41,12 +41,12 @@ class Kind:
 
     @property
     def ignored(self) -> str:
-        """Reason not to judge files of this kind; empty for none."""
+        """The reason why files of this kind are not judged; empty if they are."""
         return "" if self.name in _judged() else self.otherwise
 
 
 TXN_PLACES = (f"../{TXN_NAME}", TXN_NAME)
-"""Where the ``_txn`` of the table is looked for: in the folder of the table, and as a copy beside ``_pm``."""
+"""The places of a table's ``_txn``: the table's folder, or a copy beside ``_pm``."""
 
 KINDS = (
     Kind(DEFAULT_FILE, (*(f"*{suffix}" for suffix in SUFFIXES), *SUMMARY_NAMES)),
@@ -57,10 +57,10 @@ KINDS = (
         otherwise="markers and checksums of the writer",
     ),
 )
-"""In this order; the first that matches counts."""
+"""The kinds in order of priority; the first match is used."""
 
 UNFINISHED_FOLDERS = ("_temporary",)
-"""Folders in which writers keep what is not finished; readers do not take it for data."""
+"""Folders of unfinished files, which readers ignore."""
 
 UNFINISHED = "folders of unfinished jobs"
 
@@ -71,18 +71,18 @@ def _judged() -> frozenset[str]:
 
 
 def judged_kinds() -> list[str]:
-    """Names of the kinds for which there are rules."""
+    """The names of the kinds that have rules."""
     return [kind.name for kind in KINDS if kind.name in _judged()]
 
 
 def kind_of(name: str) -> Kind | None:
-    """The kind of a file, by the last part of its path; ``None`` for one that is not known.
+    """The kind of a file, from the last part of its path; ``None`` if unknown.
 
     >>> kind_of("part-0.PARQUET").name, kind_of("README.md")
     ('parquet', None)
     """
     lowered = name.lower()
-    if lowered.endswith(".parquet"):  # most are; nothing else ends so
+    if lowered.endswith(".parquet"):  # most names are this kind, and no other kind has this ending
         return KINDS[0]
     for kind in KINDS:
         if any(fnmatch.fnmatchcase(lowered, pattern) for pattern in kind.patterns):
@@ -91,7 +91,7 @@ def kind_of(name: str) -> Kind | None:
 
 
 def judged_as(name: str) -> str:
-    """The kind as which a file is judged that someone asked for; Parquet if its name says nothing.
+    """The kind of a file that the user named; Parquet if its name is not known.
 
     >>> judged_as("2024-01-01.1/_pm"), judged_as("part-0.backup")
     ('pm', 'parquet')
@@ -101,7 +101,7 @@ def judged_as(name: str) -> str:
 
 
 def dumped_as(path: str) -> str:
-    """The kind as which a file is shown byte by byte: also what tables keep beside their data files.
+    """The kind of a file for a dump, including metadata files of tables.
 
     >>> dumped_as("t/_pm"), dumped_as("a.parquet")
     ('pm', 'parquet')
@@ -111,12 +111,12 @@ def dumped_as(path: str) -> str:
 
 
 def beside(kind: str) -> tuple[str, ...]:
-    """Names of files in the same folder that the rules for a kind of file look at."""
+    """Names of files in the same folder that the rules for a kind read."""
     return next((known.beside for known in KINDS if known.name == kind), ())
 
 
 def why_folder_is_left_out(name: str) -> str:
-    """Reason not to enter a folder below a named one; empty for none."""
+    """The reason not to enter a subfolder; empty if it is entered."""
     if name.startswith("."):
         return HIDDEN
     return UNFINISHED if name in UNFINISHED_FOLDERS else ""

@@ -1,4 +1,4 @@
-"""The tables in a listing of a store."""
+"""Detection of tables in a listing of a store."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ if TYPE_CHECKING:
     from pqassay.stores.remote import ListedFile, StorePlace
 
 Root = tuple[str, ...]
-"""The names that lead to a table from the folder that was listed."""
+"""The path of a table, as names relative to the listed folder."""
 
 
 def root_in(tables: Container[Root], names: Sequence[str]) -> Root | None:
-    """The outermost table that a file is in; ``None`` if it is in none."""
+    """The outermost table that contains a file; ``None`` if there is none."""
     return next((root for end in range(len(names)) if (root := tuple(names[:end])) in tables), None)
 
 
 def listed_tables(folder: StorePlace, listed: Sequence[ListedFile], moment: Moment) -> dict[Root, TableAt]:
-    """The tables in a listing, each with the lengths of its files.
+    """The tables in a listing, each with the sizes of its files.
 
     Args:
-        folder: The listed files.
+        folder: The listed folder.
         listed: The files below it.
-        moment: Which state of them is judged.
+        moment: The state of the tables to judge.
     """
     kinds: dict[Root, TableKind] = {}
     for entry in listed:

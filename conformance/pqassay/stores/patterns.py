@@ -1,7 +1,7 @@
 """Path patterns: ``*``, ``?`` and ``[...]`` within a name, ``**`` over any number of folders.
 
-As in a shell, a wildcard takes no name that begins with a dot; a pattern that wants one writes the dot.  A pattern is
-matched name by name, so that a walk knows before it enters a folder whether anything in it can match.
+As in a shell, wildcards do not match a name that begins with a dot; the pattern must contain the dot. Patterns are matched name by name, so
+a walk can skip folders in which nothing can match.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from functools import cache
 _WILDCARD = re.compile(r"[*?\[]")
 
 States = frozenset[int]
-"""Numbers of a pattern's parts that the names so far may have used up."""
+"""The states of a match: for each, how many parts of the pattern the names so far have used."""
 
 
 def has_wildcard(text: str) -> bool:
-    """True if a name or path would be expanded.
+    """Whether a name or path has wildcards.
 
     >>> has_wildcard("part-*.parquet"), has_wildcard("part-0.parquet")
     (True, False)
@@ -42,7 +42,7 @@ class PathPattern:
         return self._closed({0})
 
     def step(self, states: States, name: str) -> States:
-        """The states after one more name; empty if nothing that begins like this can match."""
+        """The states after one more name; empty if no match can begin with these names."""
         after: set[int] = set()
         for state in states:
             if state == len(self._parts):
@@ -56,22 +56,22 @@ class PathPattern:
         return self._closed(after)
 
     def accepts(self, states: States) -> bool:
-        """True if the names so far match."""
+        """Whether the names so far match."""
         return len(self._parts) in states
 
     def accepts_file(self, states: States) -> bool:
-        """True if the names so far match and are those of a file: ``**`` at the end means folders, and all in them."""
+        """Whether the names so far match and name a file; ``**`` at the end also matches every file below the folder."""
         return self.accepts(states) and self._parts[-1] != "**"
 
     def matches(self, names: Iterable[str]) -> bool:
-        """True if a whole path matches."""
+        """Whether a whole path matches."""
         states = self.start()
         for name in names:
             states = self.step(states, name)
         return self.accepts(states)
 
     def _closed(self, states: set[int]) -> States:
-        """``**`` may stand for no folder at all."""
+        """The states with those added in which ``**`` matches no folder."""
         for state in range(len(self._parts)):
             if state in states and self._parts[state] == "**":
                 states.add(state + 1)
@@ -90,9 +90,9 @@ def _takes(part: str, name: str) -> bool:
 
 
 class NamePatterns:
-    """Patterns for files below a folder, as ``--include`` and ``--exclude`` take them.
+    """Patterns for files below a folder, as in ``--include`` and ``--exclude``.
 
-    A pattern without a slash is matched with the name alone, one with a slash with the path below the folder.
+    A pattern without a slash is matched against the file name, and a pattern with a slash against the path below the folder.
     """
 
     def __init__(self, patterns: Iterable[str]) -> None:
@@ -104,12 +104,12 @@ class NamePatterns:
         return bool(self._names or self._paths)
 
     def match(self, names: Sequence[str]) -> bool:
-        """True if a path, given as its names below the folder, matches one of the patterns."""
+        """Whether a path, given as names below the folder, matches a pattern."""
         return any(_compiled(pattern).match(names[-1]) for pattern in self._names) or any(
             pattern.matches(names) for pattern in self._paths
         )
 
 
 def split(path: str) -> list[str]:
-    """The names of a path, without empty ones and without dots that mean nothing."""
+    """The names of a path, without empty names and redundant dots."""
     return [name for name in path.split("/") if name not in ("", ".")]

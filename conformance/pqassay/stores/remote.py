@@ -1,4 +1,4 @@
-"""Files and folders that a URI names, through ``pyarrow.fs``: S3, Google Cloud Storage, HDFS, Azure.
+"""Files and folders of URIs, through ``pyarrow.fs``: S3, Google Cloud Storage, HDFS, Azure.
 
 pyarrow takes settings that a URI cannot express from the environment (``AWS_ACCESS_KEY_ID``,
 ``AWS_ENDPOINT_URL``, ``JAVA_HOME`` and so on); options of the store may also be in the URI's query
@@ -26,22 +26,22 @@ if TYPE_CHECKING:
     from pqassay.stores.targets import Target
 
 ALIASES = {"s3a": "s3", "s3n": "s3", "gcs": "gs"}
-"""Schemes of other programs, and what pyarrow calls them."""
+"""Scheme names of other programs, with those of pyarrow."""
 
 _PARTS = re.compile(
     r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<authority>[^/?#]*)(?P<path>[^?#]*)(?P<query>\?[^#]*)?"
 )
 
 _SAFE = "/~=&,;:@!$'()+"
-"""Characters that a path of a URI holds as they are; wildcards are not among them."""
+"""Characters that need no percent sign in the path of a URI; wildcards are not among them."""
 
 
 TAILS = Tails()
-"""What this process learned of the ends of objects."""
+"""What this process learned about the ends of objects."""
 
 
 class MissingError(Exception):
-    """There is nothing if a URI points to; the message says what is missing."""
+    """A URI points to nothing; the message says what is missing."""
 
 
 @dataclass(frozen=True)
@@ -49,12 +49,12 @@ class StorePlace:
     """A file or folder in a store.
 
     Attributes:
-        store: URI by which a process connects; it may hold credentials and is never printed.
-        path: Path within the store, as pyarrow wants it.
-        name: URI without credentials and options, for people.
-        is_folder: Whether it is a folder, or the beginning of the keys of several objects.
+        store: The URI for connections; it may contain credentials and is never printed.
+        path: The path within the store, in pyarrow's form.
+        name: The URI without credentials and options, for messages.
+        is_folder: Whether it is a folder, or a common prefix of several object keys.
         size: Length in bytes of a file.
-        modified: When it was last changed, in nanoseconds since 1970, where the store says so.
+        modified: The time of its last change, in nanoseconds since 1970, if known.
     """
 
     store: str
@@ -72,7 +72,7 @@ class StorePlace:
 
 
 class ListedFile(NamedTuple):
-    """A file as a listing shows it: its names below the folder, its length in bytes, and when it was changed."""
+    """A file in a listing: its names below the folder, its size in bytes, and the time of its last change."""
 
     names: list[str]
     size: int
@@ -81,7 +81,7 @@ class ListedFile(NamedTuple):
 
 @dataclass(frozen=True)
 class Uri:
-    """A URI, taken apart."""
+    """A parsed URI."""
 
     scheme: str
     authority: str
@@ -91,7 +91,7 @@ class Uri:
     @property
     def name(self) -> str:
         """The URI without credentials and options."""
-        # In the URIs of Azure, what is before the @ is the container.
+        # In Azure URIs, the container is before the @.
         is_azure = self.scheme.startswith("abfs")
         return (
             f"{self.scheme}://{self.authority if is_azure else self.authority.rpartition('@')[2]}{self.path}"
@@ -103,20 +103,20 @@ class Uri:
         return f"{self.scheme}://{self.authority}/{self.query}"
 
     def at(self, path: str) -> Uri:
-        """The same store, another path."""
+        """The URI of another path in the same store."""
         return Uri(self.scheme, self.authority, path, self.query)
 
     @property
     def full(self) -> str:
-        """The whole URI, as pyarrow gets it."""
+        """The complete URI for pyarrow."""
         return f"{self.scheme}://{self.authority}{self.path}{self.query}"
 
 
 def parse(text: str) -> Uri:
-    """Take a URI apart.
+    """Parse a URI.
 
     Raises:
-        UsageError: It is not a URI.
+        UsageError: The text is not a URI.
     """
     match = _PARTS.fullmatch(text)
     if match is None:
@@ -126,14 +126,14 @@ def parse(text: str) -> Uri:
 
 
 def find(uri: Uri) -> StorePlace | str:
-    """Find what a URI without wildcards names; for ``file://``, return the local path.
+    """Find the file or folder of a URI without wildcards; for ``file://``, return the local path.
 
-    Percent signs are decoded; where nothing is there, the path is taken as it is, since Spark writes such names.
+    Percent signs are decoded. If nothing exists there, the undecoded path is tried, since Spark writes such names.
 
     Raises:
         MissingError: Nothing is there.
         UsageError: pyarrow does not know the scheme, or cannot read the URI.
-        OSError: The store cannot be reached, or denies access; `pqassay.stores.remote_source.describe` says it in words.
+        OSError: The store cannot be reached, or denies access; `pqassay.stores.remote_source.describe` explains it.
     """
     readings = list(dict.fromkeys([_quoted(decoded(uri.path)), _quoted(uri.path)]))
     place = None
@@ -163,7 +163,7 @@ def listing(folder: StorePlace) -> Iterator[ListedFile]:
     """Yield every file in a folder and in the folders below it, in order.
 
     Raises:
-        OSError: The store does not list it.
+        OSError: The store refuses the listing.
     """
     system = filesystem(folder.store)
     infos = patiently(lambda: system.get_file_info(fs.FileSelector(folder.path, recursive=True)))
@@ -172,24 +172,26 @@ def listing(folder: StorePlace) -> Iterator[ListedFile]:
 
 
 def listed(info: fs.FileInfo, depth: int) -> ListedFile:
-    """Entry of a listing for a file below a folder whose path has ``depth`` names."""
+    """The listing entry of a file below a folder whose path has ``depth`` names."""
     return ListedFile(split(info.path)[depth:], int(info.size or 0), modified(info))
 
 
 def modified(info: fs.FileInfo) -> int | None:
-    """Time of a file's last change, in nanoseconds since 1970; ``None`` where the store does not say."""
+    """The time of a file's last change, in nanoseconds since 1970; ``None`` if unknown."""
     return int(info.mtime_ns) if info.mtime_ns else None
 
 
 def open_source(store: str, path: str, name: str) -> RemoteSource:
     """Open an object for ranged reads."""
     opened = filesystem(store)
-    file: Any = patiently(lambda: opened.open_input_file(path))  # the stubs lack what read_at takes
+    file: Any = patiently(
+        lambda: opened.open_input_file(path)
+    )  # the type stubs lack the argument types of read_at
     return RemoteSource(file, name, TAILS)
 
 
 def is_there(store: str, path: str) -> bool:
-    """Whether there is such an object, or that is not known."""
+    """Whether an object exists; also true if that is unknown."""
     with contextlib.suppress(OSError):
         return _info(filesystem(store), path).type != fs.FileType.NotFound
     return True
@@ -197,7 +199,7 @@ def is_there(store: str, path: str) -> bool:
 
 @lru_cache(maxsize=64)
 def filesystem(store: str) -> fs.FileSystem:
-    """The file system of a store; one per process."""
+    """The file system of a store, cached for this process."""
     return _connect(parse(store))[0]
 
 
@@ -213,7 +215,7 @@ def _connect(uri: Uri) -> tuple[fs.FileSystem, str]:
 
 
 def decoded(path: str) -> str:
-    """A path without percent signs."""
+    """A path with decoded percent signs."""
     return unquote(path, errors="surrogateescape")
 
 
@@ -222,7 +224,7 @@ def _quoted(path: str) -> str:
 
 
 def etag(target: Target) -> str | None:
-    """The etag of an object; ``None`` where its store has none. Takes one request."""
+    """The etag of an object; ``None`` if its store has none. Takes one request."""
     if not target.store or target.trouble:
         return None
     with contextlib.suppress(OSError), filesystem(target.store).open_input_file(target.path) as file:

@@ -1,9 +1,8 @@
-"""A `Source` over an object in a remote store, made for few requests.
+"""A `Source` over an object in a remote store, which needs few requests.
 
-A request costs some milliseconds however little it reads.  So the end of an object, with the footer, is
-fetched at once, and a slightly longer object is fetched whole. Small reads elsewhere also fetch the following
-bytes: more of them, the longer the object is read sequentially.  Objects of one table need about the same of
-their ends, which `Tails` remembers.
+Each request costs some milliseconds, even for few bytes. So the end of an object, with the footer, is fetched at once, and a slightly
+longer object is fetched whole. Small reads elsewhere also fetch the following bytes: more of them, the longer the object is read
+sequentially. Readers need about the same number of end bytes for all objects of a table, which `Tails` remembers.
 """
 
 from __future__ import annotations
@@ -21,36 +20,39 @@ from pqassay_spec.base.errors import Truncated
 from pqassay_spec.base.sources import require_range
 
 TAIL = 64 << 10
-"""Bytes at the end that one request fetches, where nothing better is known."""
+"""The default number of bytes that the first request reads from the end."""
 
 MOST_TAIL = 4 << 20
-"""Bytes at the end that one request fetches, at most."""
+"""The largest number of bytes that the first request reads from the end."""
 
 AHEAD = 64 << 10
-"""Bytes that a smaller read elsewhere fetches."""
+"""The least number of bytes of a request elsewhere."""
 
 MOST_AHEAD = 4 << 20
-"""Bytes that a smaller read fetches where each request began at the end of the one before, at most."""
+"""The largest number of bytes of a short read, after requests that each began at the end of the previous one."""
 
 KEPT = 64 << 20
-"""Bytes that are kept of what was fetched, for pages are walked, decoded and searched for levels, one after the other.
+"""The number of fetched bytes that are kept.
 
-A longer read is handed through.
+Pages are walked, decoded and searched for levels, one after the other, so the same bytes are read again. Longer reads are not kept.
 """
 
 
 WAITS = (0.5, 1.0, 2.0, 4.0, 8.0)
-"""Seconds before a throttled request is made again, each time; between half and one and a half of them, so that workers do not all come back at once."""
+"""Seconds of waiting before each repetition of a throttled request.
+
+Each is multiplied by a random factor between one half and one and a half, so that workers do not return at the same time.
+"""
 
 THROTTLING = re.compile(
     r"(?i)SLOW_?DOWN|THROTTL|TOO[_ ]?MANY[_ ]?REQUESTS|REQUEST_?LIMIT|SERVER_?BUSY|HTTP status (?:429|503)"
 )
-"""What stores say that refuse a request for there being too many."""
+"""Messages of stores that refuse a request because of too many requests."""
 
 
 @dataclass
 class Throttled:
-    """How many requests of this process stores refused as too many, and were made again."""
+    """The number of requests of this process that stores refused as too many, and that were repeated."""
 
     requests: int = 0
 
@@ -61,9 +63,9 @@ Answer = TypeVar("Answer")
 
 
 def patiently(request: Callable[[], Answer]) -> Answer:
-    """Make a request, and make it again, later and later, while the store says that there are too many.
+    """Make a request, and repeat it with growing delays while the store reports too many requests.
 
-    The library of a store has repeated it by that store's own policy before it raises. Raises the errors of the request.
+    The library of the store has already repeated it before it raises. Raises the errors of the request.
     """
     for wait in WAITS:
         try:
@@ -95,14 +97,14 @@ _OUR_WORDS = (
         "HDFS needs Java and Hadoop's native library; set JAVA_HOME, HADOOP_HOME and CLASSPATH",
     ),
 )
-"""Meanings of messages of stores, first match first."""
+"""The meanings of store messages; the first match is used."""
 
 
 class RangedFile(Protocol):
-    """The methods of a file of ``pyarrow.fs`` that are used."""
+    """The methods of a ``pyarrow.fs`` file that are used."""
 
     def size(self) -> int:
-        """Length in bytes."""
+        """The size in bytes."""
         ...
 
     def read_at(self, nbytes: int, offset: int) -> bytes:
@@ -110,12 +112,12 @@ class RangedFile(Protocol):
         ...
 
     def close(self) -> None:
-        """Give it back."""
+        """Close the file."""
         ...
 
 
 class Tails:
-    """The number of bytes to fetch from the end of an object, by table: as many as the previous object needed, and a few more."""
+    """The number of end bytes to fetch, by table: slightly more than the previous object needed."""
 
     MOST_TABLES = 1000
 
@@ -123,11 +125,11 @@ class Tails:
         self._lengths: OrderedDict[str, int] = OrderedDict()
 
     def of(self, name: str) -> int:
-        """Bytes to fetch of an object of that name."""
+        """The number of end bytes to fetch for an object with this name."""
         return self._lengths.get(table_of(name), TAIL)
 
     def note(self, name: str, needed: int) -> None:
-        """So many bytes of its end were needed."""
+        """Note how many end bytes an object needed."""
         table = table_of(name)
         length = (needed + needed // 8 + TAIL - 1) // TAIL * TAIL
         self._lengths[table] = max(TAIL, min(length, MOST_TAIL))
@@ -136,12 +138,12 @@ class Tails:
             self._lengths.popitem(last=False)
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Forget all numbers."""
         self._lengths.clear()
 
 
 def table_of(name: str) -> str:
-    """The folder of an object, without folders of partitions, and its extension: objects that share it are much alike.
+    """The folder of an object without partition folders, plus its extension: objects with the same key are similar.
 
     >>> table_of("s3://lake/sales/year=2026/month=3/part-0.parquet")
     's3://lake/sales/*.parquet'
@@ -158,7 +160,7 @@ class RemoteSource:
     Args:
         file: The file.
         name: Its name in messages.
-        tails: How much of its end is fetched at once, and where it is noted how much was needed; by default `TAIL`.
+        tails: Provides the number of end bytes to fetch, and receives the number that was needed; by default `TAIL`.
     """
 
     def __init__(self, file: RangedFile, name: str, tails: Tails | None = None) -> None:
@@ -174,7 +176,7 @@ class RemoteSource:
         self._refused: OSError | None = None
 
     def read(self, offset: int, length: int) -> bytes:
-        """Read the range. See `Source.read`; an object that became shorter is `Truncated` as well."""
+        """Read a range. See `Source.read`; also raises `Truncated` for an object that became shorter."""
         require_range(self, offset, length)
         if not length:
             return b""
@@ -186,7 +188,7 @@ class RemoteSource:
             return self._blocks[latest][offset - latest : end - latest]
         kept = self._kept_of(offset, end)
         if _holes(offset, end, kept) > 1 and 2 * sum(map(len, (part for _, part in kept))) < length:
-            kept = []  # one request for all is better than many for what lies between
+            kept = []  # one request for everything is better than many for the missing parts
         pieces: list[bytes] = []
         at = offset
         for start, part in [*kept, (end, b"")]:
@@ -201,7 +203,7 @@ class RemoteSource:
         return b"".join(pieces)
 
     def _kept_of(self, offset: int, end: int) -> list[tuple[int, bytes]]:
-        """The parts of a range that are kept, in their order, and where each begins."""
+        """The kept parts of a range in order, each with its offset."""
         parts: list[tuple[int, bytes]] = []
         at = offset
         for start, block in sorted(self._blocks.items()):
@@ -213,7 +215,7 @@ class RemoteSource:
         return parts
 
     def _fetch(self, offset: int, end: int) -> tuple[int, bytes]:
-        """Fetch a range with one request, and what is worth fetching with it; where that begins."""
+        """Fetch a range with one request, and neighboring bytes if worthwhile; return the offset and the bytes."""
         start, end = self._range_to_fetch(offset, end)
         self._after = end
         if self._refused is not None:
@@ -223,7 +225,7 @@ class RemoteSource:
         except OSError as error:
             words = OSError(error.errno or errno.EIO, describe(error), self.name)
             if THROTTLING.search(str(error)):
-                self._refused = words  # who asks for the next part of it waits no more
+                self._refused = words  # the next sequential read does not wait
             raise words from error
         if len(block) < end - start:
             raise Truncated("the file became shorter while it was read", offset=offset, file=self.name)
@@ -241,7 +243,7 @@ class RemoteSource:
         if offset >= self.size - self._tail:
             return self.size - self._tail, self.size
         self._ahead = min(2 * self._ahead, MOST_AHEAD) if offset == self._after else AHEAD
-        if end in self._blocks:  # what follows is there already
+        if end in self._blocks:  # the following bytes are already kept
             return max(0, min(offset, end - AHEAD)), end
         return offset, min(self.size, max(end, offset + self._ahead))
 
@@ -255,7 +257,7 @@ class RemoteSource:
 
 
 def _holes(offset: int, end: int, parts: list[tuple[int, bytes]]) -> int:
-    """How many stretches of a range the parts of it leave out."""
+    """The number of stretches of a range that its parts do not cover."""
     holes, at = 0, offset
     for start, part in parts:
         holes += at < start
@@ -264,7 +266,7 @@ def _holes(offset: int, end: int, parts: list[tuple[int, bytes]]) -> int:
 
 
 def describe(error: BaseException) -> str:
-    """Meaning of a store's error, in one line."""
+    """The meaning of a store's error, in one line."""
     text = str(error)
     for pattern, words in _OUR_WORDS:
         if re.search(pattern, text):

@@ -1,4 +1,4 @@
-"""A table among the targets: where it is, which moment of it is judged, and its files, locally or in a store."""
+"""A table among the targets: its place, its judged state, and its files, locally or in a store."""
 
 # ruff: noqa: PTH109, PTH116, PTH118, PTH208 - paths stay the text that the user wrote, and there may be very many
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pqassay_spec.table.layout import TableKind
 
 @dataclass
 class MetadataReads:
-    """How many files of tables' metadata were read, and their bytes."""
+    """The number of metadata files of tables that were read, and their bytes."""
 
     files: int = 0
     bytes: int = 0
@@ -33,7 +33,7 @@ _COUNTED: ContextVar[MetadataReads | None] = ContextVar("_COUNTED", default=None
 
 @contextlib.contextmanager
 def counted_metadata() -> Generator[MetadataReads]:
-    """Count what is read of tables' metadata."""
+    """A context that counts the metadata of tables that are read."""
     counted = MetadataReads()
     token = _COUNTED.set(counted)
     try:
@@ -44,15 +44,15 @@ def counted_metadata() -> Generator[MetadataReads]:
 
 @dataclass(frozen=True)
 class TableAt:
-    """A table; see `pqassay.tables.files.TableFiles` for what it reads.
+    """A table; see `pqassay.tables.files.TableFiles` for its methods of reading.
 
     Attributes:
         kind: Its format.
         name: Its name in reports.
         path: Its folder, local or within its store.
         store: URI of its store; empty for a local folder.
-        moment: Which state of it is judged.
-        sizes: Lengths of all files below it, as a listing of its store showed them; ``None`` where none did.
+        moment: The judged state.
+        sizes: The sizes of all its files from a listing of its store; ``None`` without a listing.
     """
 
     kind: TableKind
@@ -66,7 +66,7 @@ class TableAt:
         return hash((self.kind, self.path, self.store, self.moment))
 
     def light(self) -> TableAt:
-        """The same without the listing, for each of its files."""
+        """The table without the listing, for each of its files."""
         return replace(self, sizes=None)
 
     def path_of(self, relative: str) -> str:
@@ -138,7 +138,7 @@ class TableAt:
         return self._listing().get(path)
 
     def _listing(self) -> Mapping[str, int]:
-        """All files below the table in its store."""
+        """The sizes of all files below the table in its store."""
         if self.sizes is not None:
             return self.sizes
         from pqassay.stores import remote  # noqa: PLC0415 - as above
@@ -181,7 +181,7 @@ class TableAt:
         return None if not path or {"", ".", ".."} & set(names) else path
 
     def _relative(self, path: str) -> str | None:
-        """An absolute path without the folder of the table; ``None`` where it is not below that."""
+        """An absolute path made relative to the folder of the table; ``None`` if it is not below that."""
         if self.store:
             roots = [f"{self.name.rstrip('/')}/"]
             scheme, _, rest = path.partition("://")
@@ -195,7 +195,7 @@ class TableAt:
 
 
 def _is_a_path(text: str) -> bool:
-    """Whether a file can be called so anywhere."""
+    """Whether a text can be a path on some system."""
     return "\0" not in text and (text.isascii() or _is_unicode(text))
 
 
@@ -223,7 +223,7 @@ def kind_of_folder(folder: str, names: frozenset[str]) -> TableKind | None:
 
 
 def named_by(path: str) -> tuple[str, TableKind, Moment] | None:
-    """The table that someone asked for by a file of its metadata: its folder, its format, and the moment that the file is of."""
+    """The folder, the format and the state of a table that the user named by one of its metadata files."""
     parts = path.split("/")
     found = shown_by(parts)
     moment = None if found is None else found.moment_of(parts[-1])
@@ -233,7 +233,7 @@ def named_by(path: str) -> tuple[str, TableKind, Moment] | None:
 
 
 def table_around(path: str) -> TableAt | None:
-    """The table that a local file is in; ``None`` if it is in none."""
+    """The table that contains a local file; ``None`` if there is none."""
     for folder in map(str, Path(path).parents):
         if (kind := kind_of_folder(folder, frozenset(one.folder for one in formats().values()))) is not None:
             return TableAt(kind, folder, folder)

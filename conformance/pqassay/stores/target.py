@@ -1,4 +1,4 @@
-"""One file or table to judge, as it is handed to a judge."""
+"""A target: one file or table to judge."""
 
 # ruff: noqa: PTH116 - paths stay the text that the user wrote, and there may be very many
 from __future__ import annotations
@@ -16,20 +16,20 @@ from pqassay_spec.base.sources import BytesSource, FileSource, Source
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One file to judge, as it is handed to a worker process.
+    """One file or table to judge, in the form that worker processes receive.
 
     Attributes:
         name: Its name in reports.
         path: Its path, local or within its store.
         store: URI of its store; empty for a local file.
-        size: Length in bytes, as far as it is known without another look.
-        modified: When it was last changed, in nanoseconds since 1970, as far as that is known without another look.
-        kind: The kind of file as which it is judged, and the member ``kind`` of its report.
-        trouble: Why it cannot even be opened, if that is known.
-        data: The bytes themselves or a source of them, where they are all there is. A source stays open.
-        kept_beside: The bytes of what is beside them, by name.
-        table: The table that this is, or that the file belongs to.
-        claims: The claims of that table about the file; ``None`` for a table itself, and for a file that was found by its name.
+        size: The size in bytes, if known without another request.
+        modified: The time of its last change in nanoseconds since 1970, if known without another request.
+        kind: The kind of file, which is also the member ``kind`` of its report.
+        trouble: Why it cannot be opened, if known.
+        data: The bytes or a source of them, for a target without a path. A source stays open.
+        kept_beside: The bytes of the files beside ``data``, by name.
+        table: The table that is the target, or that has the file.
+        claims: The claims of that table about the file; ``None`` for a table, and for a file without a table.
     """
 
     name: str
@@ -49,7 +49,7 @@ class Target:
 
     @property
     def is_table(self) -> bool:
-        """Whether it is a table, and no file."""
+        """Whether it is a table, not a file."""
         return self.table is not None and self.claims is None
 
     @contextlib.contextmanager
@@ -57,14 +57,14 @@ class Target:
         """Open it for reading.
 
         Raises:
-            OSError: It cannot be opened.
+            OSError: The file cannot be opened.
         """
         if isinstance(self.data, (bytes, bytearray, memoryview)):
             yield BytesSource(self.data, self.name)
         elif self.data is not None:
             yield self.data
         elif self.is_table:
-            yield BytesSource(b"", self.name)  # its files are opened one by one
+            yield BytesSource(b"", self.name)  # the files of a table are opened one by one
         elif self.store:
             from pqassay.stores.remote import open_source  # noqa: PLC0415 - pyarrow is loaded where it is needed
 
@@ -76,9 +76,9 @@ class Target:
 
     @contextlib.contextmanager
     def siblings(self) -> Generator[Callable[[str], Source | None]]:
-        """A function that opens files of the same folder by their names, each once; all are closed in the end.
+        """A context with a function that opens files of the same folder by name, each once; at its end, all are closed.
 
-        It returns ``None`` where there is no such file, and raises `OSError` if there is one that cannot be opened.
+        The function returns ``None`` if there is no such file, and raises `OSError` if the file cannot be opened.
         """
         sources: dict[str, Source | None] = {}
         with contextlib.ExitStack() as stack:
@@ -93,10 +93,10 @@ class Target:
             yield open_beside
 
     def beside(self, name: str) -> Target:
-        """A file of the same folder.
+        """The target of a file in the same folder.
 
         Raises:
-            FileNotFoundError: It is known that there is none.
+            FileNotFoundError: The file is known not to exist.
         """
         if self.data is not None:
             if name not in self.kept_beside:
@@ -105,7 +105,7 @@ class Target:
         return Target(_sibling(self.name, name), _sibling(self.path, name), self.store)
 
     def size_beside(self) -> int:
-        """Bytes of the files of the same folder that are looked at as well; 0 if that cannot be told."""
+        """The size in bytes of the files in the same folder that are also read; 0 if unknown."""
         total = 0
         with self.siblings() as siblings:
             for name in file_kinds.beside(self.kind):
@@ -115,7 +115,7 @@ class Target:
         return total
 
     def is_gone(self) -> bool:
-        """Whether there is no such file any more, though it was found. Takes a request where it is in a store."""
+        """Whether the file no longer exists, though it was found. For a file in a store, this takes a request."""
         if self.data is not None or self.trouble or self.is_table:
             return False
         if not self.store:
@@ -125,7 +125,7 @@ class Target:
         return not is_there(self.store, self.path)
 
     def known_size(self) -> int:
-        """Length in bytes; 0 if it cannot be told."""
+        """The size in bytes; 0 if unknown."""
         if self.is_table:
             return 0
         if self.size is None:
@@ -139,7 +139,7 @@ class Target:
 
 
 def _sibling(path: str, name: str) -> str:
-    """A path from the folder of a file; what is above the root of a store is not there, and asked for for nothing."""
+    """A path relative to the folder of a file; for a path above the root of a store, one that does not exist."""
     folder, slash, _ = path.rpartition("/")
     while name.startswith("../") and "/" in folder:
         folder, name = folder.rpartition("/")[0], name.removeprefix("../")

@@ -1,4 +1,4 @@
-"""Files to judge: paths, folders, patterns and URIs become a list, in an order that is always the same.
+"""The list of files to judge, from paths, folders, patterns and URIs, in a deterministic order.
 
 Files that are not judged are counted with the reason, so a report shows what it does not cover.
 """
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 __all__ = ["Found", "Listing", "Target", "find", "is_uri"]
 
 EXAMPLES = 3
-"""Paths that an entry about ignored files shows."""
+"""The number of example paths in an entry about ignored files."""
 
 SHOWN_PROBLEMS = 20
-"""Wrong paths that an error names."""
+"""The number of wrong paths that an error lists."""
 
 Listing = Callable[["StorePlace"], Iterable["ListedFile"]]
-"""Lists everything below a folder of a store."""
+"""A function that lists everything below a folder of a store."""
 
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
@@ -45,7 +45,7 @@ _ABSENT = (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.EINVAL)
 
 
 def is_uri(text: str) -> bool:
-    """True if a text names something in a store rather than a local path."""
+    """Whether a text is a URI of a store rather than a local path."""
     return _URI.match(text) is not None
 
 
@@ -54,8 +54,8 @@ class Found:
     """The files to judge, and counts of the others.
 
     Attributes:
-        targets: The files to judge, in order, each once.
-        roots: Names of the folders that were read as a whole.
+        targets: The files to judge, in order, without duplicates.
+        roots: Names of the folders that were read completely.
     """
 
     targets: list[Target] = field(default_factory=list[Target])
@@ -63,11 +63,11 @@ class Found:
     _ignored: dict[str, Ignored] = field(default_factory=dict[str, Ignored])
 
     def reduced(self, positions: Collection[int], reason: str) -> Found:
-        """The same with some of the targets; the others are ignored, and what is gone from folders is not known.
+        """A copy with only some of the targets; the others are ignored, and deletions from folders are unknown.
 
         Args:
             positions: Positions of the targets that are kept.
-            reason: Why the others are not judged.
+            reason: The reason why the others are not judged.
         """
         kept, reduced = set(positions), Found(_ignored=dict(self._ignored))
         for position, target in enumerate(self.targets):
@@ -100,16 +100,15 @@ def find(
     """Find the files and tables to judge.
 
     Args:
-        paths: Paths of files and folders, patterns (``lake/**/*.parquet``), URIs. An existing file wins over
-            the meaning of its name as a pattern.
-        literal: Further paths in which wildcards mean themselves.
-        include: Patterns of files to judge that folders hold beside those that are known by their names.
-        exclude: Patterns of files and folders to leave out; what is named itself is still judged.
-        listing: The function that lists folders of stores, in the order of `pqassay.stores.remote.listing`, which does it by default.
-        moment: Which state of tables is judged; ``None`` if what a table is stored in is judged as files.
+        paths: Paths of files and folders, patterns (``lake/**/*.parquet``), URIs. If a file exists with the name of a pattern, the file is used.
+        literal: Further paths, in which wildcards have no special meaning.
+        include: Patterns of additional files in folders to judge, beside files with known names.
+        exclude: Patterns of files and folders to exclude; explicitly named files are still judged.
+        listing: The function that lists folders of stores, in the order of the default, `pqassay.stores.remote.listing`.
+        moment: The state of tables to judge; ``None`` to judge a table's folder as files.
 
     Raises:
-        UsageError: A path or pattern leads nowhere; all of them are named.
+        UsageError: A path or pattern matches nothing; the message lists all of these.
     """
     finder = _Finder(NamePatterns(include), NamePatterns(exclude), listing, moment)
     for text in paths:
@@ -145,14 +144,14 @@ class _Finder:
         else:
             self._add_path(text, is_literal=is_literal)
 
-    # -------------------------------------------------------------------------------- what both kinds share
+    # -------------------------------------------------------------------------------- common to local and remote files
 
     def _take(self, target: Target, against: str = "") -> None:
-        """Judge a file once, unless there is a reason against it."""
+        """Add a file once, unless there is a reason against it."""
         if against:
             self.found.ignore(against, target.name)
             return
-        # "./a" and "a" are one file; "b/../a" may be another one where b is a link, so that dots stay.
+        # "./a" and "a" are one file, but "b/../a" may be another if b is a link, so dots stay.
         key = target.name
         if not target.store:
             key = "/".join(split(key if key.startswith("/") else f"{self._here}/{key}"))
@@ -163,16 +162,16 @@ class _Finder:
             self.found.targets.append(target)
 
     def _named(self, target: Target) -> None:
-        """Judge a file that someone asked for by its name."""
+        """Add a file that the user named."""
         kind = file_kinds.kind_of(target.path.rpartition("/")[2])
         self._take(target, "" if kind is None else kind.ignored)
 
     def _take_table(self, table: TableAt) -> None:
-        """Judge a table."""
+        """Add a table."""
         self._take(Target(table.name, table.path, table.store, size=0, kind=table.kind, table=table))
 
     def _met(self, target: Target, names: Sequence[str]) -> None:
-        """Judge a file that a folder holds."""
+        """Add a file of a folder."""
         self._take(target, self._reason_against_file(names))
 
     def _reason_against_file(self, names: Sequence[str]) -> str:
@@ -215,7 +214,7 @@ class _Finder:
             self.problems.append(f"{_shown(path)} is not a regular file")
 
     def _named_table(self, path: str) -> TableAt | None:
-        """The table of which someone named a file of metadata."""
+        """The table of which the user named a metadata file."""
         named = None if self._moment is None else table_files.named_by(path)
         if named is None:
             return None
@@ -227,7 +226,7 @@ class _Finder:
         self._read_folder(root)
 
     def _read_folder(self, root: str) -> None:
-        """Judge what a folder and those below it hold."""
+        """Add the files of a folder and of its subfolders."""
         # A list instead of recursion: folders may be nested deeper than Python calls.
         waiting: list[tuple[str, tuple[str, ...], bool]] = [(root, (), True)]
         while waiting:
@@ -253,18 +252,18 @@ class _Finder:
                     waiting.append((below, (*names, entry.name), kind == "folder"))
 
     def _table_in(self, folder: str, entries: Sequence[os.DirEntry[str]]) -> TableAt | None:
-        """The table in a folder; ``None`` if there is no table, or its files are judged as such."""
+        """The table in a folder; ``None`` if there is no table, or its files are judged individually."""
         if self._moment is None:
             return None
         kind = table_files.kind_of_folder(folder, frozenset(entry.name for entry in entries))
         return None if kind is None else TableAt(kind, folder, folder, moment=self._moment)
 
     def _is_first_visit(self, folder: str) -> bool:
-        """True if a folder was not read before, under this or another name: links may lead in circles."""
+        """Whether a folder was not read before, under this or another name, since links may form circles."""
         try:
             status = os.stat(folder)
         except OSError:
-            return True  # listing it will say why
+            return True  # listing the folder will report the error
         key = (status.st_dev, status.st_ino)
         if key in self._folders_read:
             return False
@@ -272,7 +271,7 @@ class _Finder:
         return True
 
     def _entries(self, folder: str) -> list[os.DirEntry[str]]:
-        """The entries of a folder, by name; a folder that cannot be listed becomes a file that cannot be judged."""
+        """The entries of a folder, sorted by name; if it cannot be listed, the folder becomes a target that cannot be judged."""
         try:
             with os.scandir(folder or ".") as listing:
                 return sorted(listing, key=lambda entry: os.fsencode(entry.name))
@@ -282,7 +281,7 @@ class _Finder:
             return []
 
     def _add_pattern(self, text: str) -> None:
-        """Expand wildcards; what they find counts as named, as if a shell had done it."""
+        """Expand wildcards; the matching files count as named, as if a shell had expanded them."""
         parts = split(text)
         base = "/" if text.startswith("/") else ""
         while parts and (not has_wildcard(parts[0]) or os.path.lexists(_joined(base, parts[0]))):
@@ -290,7 +289,7 @@ class _Finder:
         before = len(self.found.targets), len(self.found.ignored)
         pattern = PathPattern(parts)
         waiting: list[tuple[str, tuple[str, ...], States]] = [(base, (), pattern.start())]
-        visited: set[tuple[int, int, States]] = set()  # links may lead in circles
+        visited: set[tuple[int, int, States]] = set()  # links may form circles
         while waiting:
             folder, names, states = waiting.pop()
             try:
@@ -359,7 +358,7 @@ class _Finder:
             self._named(_remote(place))
 
     def _stored_table(self, place: StorePlace) -> TableAt | None:
-        """The table in a store of which someone named a file of metadata."""
+        """The table in a store of which the user named a metadata file."""
         named = None if self._moment is None else table_files.named_by(place.path)
         if named is None:
             return None
@@ -379,9 +378,9 @@ class _Finder:
             raise remote.MissingError("no file matches")
 
     def _read_listing(self, folder: StorePlace, pattern: PathPattern | None) -> None:
-        """Judge what a folder of a store holds: all of it, or what matches a pattern.
+        """Add the files of a folder in a store: all of them, or those that match a pattern.
 
-        One listing of everything below takes far fewer requests than one for each folder.
+        One recursive listing takes far fewer requests than one listing per folder.
         """
         from pqassay.stores import remote  # noqa: PLC0415 - as above
 
@@ -407,7 +406,7 @@ class _Finder:
                 if reached == len(names):
                     self._named(_remote(place))
                     continue
-                depth = reached  # a folder matches, and is read as a whole
+                depth = reached  # a folder matches, and is read completely
             for end in range(depth + 1, len(names)):
                 if reason := self._reason_against_folder(names[depth:end]):
                     if tuple(names[:end]) not in left_out:
@@ -428,7 +427,7 @@ def _local(path: str, size: int | None = None, trouble: str = "") -> Target:
 
 
 def _depth_of_match(pattern: PathPattern, names: Sequence[str]) -> int | None:
-    """Number of names that match as a whole: all for the file itself, fewer for a folder above it."""
+    """The number of leading names that match the whole pattern: all for the file itself, fewer for a folder above it."""
     states = pattern.start()
     for depth, name in enumerate(names):
         if pattern.accepts(states):
@@ -438,7 +437,7 @@ def _depth_of_match(pattern: PathPattern, names: Sequence[str]) -> int | None:
 
 
 def _type_of(entry: os.DirEntry[str]) -> str:
-    """``folder``, ``file`` or ``special``; a link that leads nowhere is a file, and opening it will say so."""
+    """``folder``, ``file`` or ``special``; a dangling link is a file, and opening it reports the error."""
     try:
         if entry.is_dir():
             return "folder"
@@ -448,7 +447,7 @@ def _type_of(entry: os.DirEntry[str]) -> str:
 
 
 def _joined(folder: str, name: str) -> str:
-    """A path without a dot in front of it, which the user did not write."""
+    """A joined path, without a leading dot that the user did not write."""
     if folder in ("", "."):
         return name
     return f"{folder}{name}" if folder.endswith("/") else f"{folder}/{name}"

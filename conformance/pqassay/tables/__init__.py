@@ -1,4 +1,4 @@
-"""Tables, whatever their format: what the judge has of them where a plug-in reads their metadata.
+"""Tables of any format: the interface between the judge and the plug-ins that read their metadata.
 
 Contents: the claims of a table about one data file (`claims`), a model that all formats produce and all
 checks of data files use; the files of a table for its readers (`files`); and the cache of tables during a

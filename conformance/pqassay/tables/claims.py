@@ -1,7 +1,7 @@
-"""The claims of a table about one data file: the model that every format of tables feeds.
+"""The claims of a table about one data file: a model that all table formats use.
 
-A claim has its value, in a form that does not depend on the format, and its `Place` in the table's own files.  Claims are small, and
-go with their file to its judge, another process included.
+A claim has its value, in a form that does not depend on the format, and its `Place` in the table's own files. Claims are small, and are
+sent with their file to the worker process.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from pqassay_spec.table.layout import TableKind
 
 
 class ClaimPlace(NamedTuple):
-    """Where a table says something.
+    """The place of a claim in a table's files.
 
     Attributes:
         file: A file of the table, relative to its folder.
-        entry: Which of its entries: the line of a commit, the row of a checkpoint, the entry of a manifest, each from 0 on.
-        path: The names that lead to the field in the entry.
+        entry: The entry, counted from 0: the line of a commit, the row of a checkpoint, or the entry of a manifest.
+        path: The path of the field in the entry.
     """
 
     file: str
@@ -32,18 +32,18 @@ class ClaimPlace(NamedTuple):
         return ".".join((f"{self.file}[{self.entry}]", *self.path))
 
     def below(self, *names: str) -> ClaimPlace:
-        """A field in this one."""
+        """The place of a field below this one."""
         return ClaimPlace(self.file, self.entry, (*self.path, *names))
 
 
 class ValueKind(Enum):
-    """The value of a bound or a partition, independent of the data file."""
+    """The kind of value of a bound or a partition, independent of the data file."""
 
     NUMBER = "number"
     """`int` or `Decimal`, exact."""
 
     FLOATING = "floating point number"
-    """`float`, maybe infinite or NaN; of a column of 4 bytes rounded to them when it is compared."""
+    """`float`, may be infinite or NaN; for a 4-byte column, it is rounded to 4 bytes for comparison."""
 
     TEXT = "text"
     """`bytes`, UTF-8."""
@@ -65,26 +65,26 @@ class ValueKind(Enum):
 
 
 Scalar = int | float | Decimal | bytes
-"""A value; which, `ValueKind` says."""
+"""A value; its `ValueKind` determines its type."""
 
 
 class UnknownType(Exception):  # noqa: N818 - no error: of such columns nothing is judged
-    """Values of a type are not compared."""
+    """Values of this type are not compared."""
 
 
 class Typed(NamedTuple):
-    """A value, and what it is."""
+    """A value with its kind."""
 
     kind: ValueKind
     value: Scalar
 
 
 class Reading(NamedTuple):
-    """How the values of a type are read.
+    """The conversion of a type's values from table metadata.
 
     Attributes:
-        kind: What they are.
-        read: Makes one of what a table holds. Raises `ValueError` for other things.
+        kind: The kind of the values.
+        read: Converts a value from the metadata. Raises `ValueError` if it is not of the type.
     """
 
     kind: ValueKind
@@ -92,32 +92,32 @@ class Reading(NamedTuple):
 
 
 class Count(NamedTuple):
-    """A number of rows, values or bytes, and where it is written."""
+    """A number of rows, values or bytes, with its place."""
 
     value: int
     place: ClaimPlace
 
 
 class Metric(Enum):
-    """The claims of a table about a column of a file, as messages call it."""
+    """The kinds of claims about a column of a file, with their names in messages."""
 
     SIZE = "size"
-    """Bytes of its chunks."""
+    """The bytes of its chunks."""
 
     VALUES = "value count"
-    """Values, nulls included."""
+    """The number of values, nulls included."""
 
     NULLS = "null count"
-    """Nulls."""
+    """The number of nulls."""
 
     NANS = "NaN count"
-    """NaN values."""
+    """The number of NaN values."""
 
     LOWER = "lower bound"
-    """What no value that is neither null nor NaN is less than."""
+    """A lower bound of all values that are neither null nor NaN."""
 
     UPPER = "upper bound"
-    """What no value that is neither null nor NaN is greater than."""
+    """An upper bound of all values that are neither null nor NaN."""
 
 
 BOUNDS = (Metric.LOWER, Metric.UPPER)
@@ -128,12 +128,12 @@ class TableColumn(NamedTuple):
 
     Attributes:
         key: The key of claims about it, see `ColumnMetrics.given`.
-        name: The users' name of the column.
-        path: The names by which it is found in the file, below the root; empty if it is found by id.
-        field_id: The id by which it is found, where it is.
+        name: The column name that users see.
+        path: The path that identifies it in the file, below the root; empty if an id identifies it.
+        field_id: The id that identifies it in the file, if any.
         type: The type that the table gives it, in the format's words.
-        reading: How its bounds are read; ``None`` where values of the type are not compared.
-        cut: The unit to which maxima may be cut, so that values lie beyond them; 0 if they are whole.
+        reading: The conversion of its bounds; ``None`` if values of the type are not compared.
+        cut: The unit to which maxima may be truncated, so that values may exceed them; 0 if they are exact.
     """
 
     key: Hashable
@@ -147,17 +147,17 @@ class TableColumn(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PartitionValue:
-    """The value of a partition field, which all rows of a file share.
+    """The value of a partition field, which is the same for all rows of a file.
 
     Attributes:
         name: The name of the field.
-        path, field_id: How its source column is found in the file, see `TableColumn`.
-        transform: How it follows from the source column: ``identity`` where it is the same.
-        type: The type of the source column, in the format's words; empty if it does not matter.
-        kind: What the value is; ``None`` of a null.
-        value: The value; ``None`` of a null.
-        written: The value as the table writes it.
-        place: Where.
+        path, field_id: The identification of its source column in the file, see `TableColumn`.
+        transform: The transform of the source column; ``identity`` if the value is the column's.
+        type: The type of the source column, in the format's words; empty if irrelevant.
+        kind: The kind of the value; ``None`` for a null.
+        value: The value; ``None`` for a null.
+        written: The value as written in the table.
+        place: Its place.
     """
 
     name: str
@@ -176,14 +176,14 @@ class DeletedRows:
     """A deletion vector: the rows of the data file that are not part of the table.
 
     Attributes:
-        place: Where the table speaks of it.
-        file: The file that holds it, relative to the table; empty where `inline` does.
-        offset: Where it begins in that file.
-        length: Its bytes, as the table says.
-        cardinality: Rows that it removes, as the table says.
-        inline: The vector itself, where the table's metadata hold it.
-        broken: The rule that the table breaks here, so that the claim cannot be read; empty for none.
-        of: The data file, as the table names it; empty if that is not said again beside the vector.
+        place: The place of the claim in the table.
+        file: The file with the vector, relative to the table; empty if `inline` has it.
+        offset: Its offset in that file.
+        length: Its size in bytes, as claimed by the table.
+        cardinality: The number of removed rows, as claimed by the table.
+        inline: The vector itself, if it is in the table's metadata.
+        broken: The rule that prevents reading the claim, if the table breaks one; otherwise empty.
+        of: The data file, as the vector's own metadata name it; empty if they do not.
     """
 
     place: ClaimPlace
@@ -201,9 +201,9 @@ class SortedBy:
     """A value by which the rows of a file are sorted.
 
     Attributes:
-        name, path, field_id, type: The column from which it follows, see `TableColumn`.
-        transform: How it follows, as that of `PartitionValue`.
-        descending, nulls_first: How it is sorted.
+        name, path, field_id, type: The source column, see `TableColumn`.
+        transform: The transform of the source column, as in `PartitionValue`.
+        descending, nulls_first: The direction of the sorting.
     """
 
     name: str
@@ -225,10 +225,10 @@ class RowOrder:
     """The order of the rows of a file.
 
     Attributes:
-        place: Where the table says it.
+        place: The place of the claim in the table.
         number: The number of the order in the table.
         columns: The sort keys, in order.
-        unknown: Why the order cannot be followed; empty if it can.
+        unknown: Why the order cannot be checked; empty if it can.
     """
 
     place: ClaimPlace
@@ -242,11 +242,11 @@ class DeletesClaims:
     """The claims of a table about a delete file.
 
     Attributes:
-        place: Where the table says it, in the entry of the file.
+        place: The place of the claim, in the entry of the file.
         snapshot: The snapshot of the table.
-        by_position: Whether it names files and positions, and not values.
-        compared: The columns whose values it names: their ids, and what users call them.
-        named: The one data file that it is about, as the table names it; ``None`` where the table does not say it.
+        by_position: Whether it deletes by file and position instead of by values.
+        compared: The columns whose values it compares: ids and names.
+        named: The only data file that it applies to, as the table names it; ``None`` if the table does not say.
     """
 
     place: ClaimPlace
@@ -258,13 +258,13 @@ class DeletesClaims:
 
 @dataclass(frozen=True, slots=True)
 class RowIdClaims:
-    """A table's claims about the row ids of a data file, some of which the file may store.
+    """A table's claims about the row ids of a data file; the file may store some ids itself.
 
     Attributes:
-        place: Where the table says it.
-        path, field_id: How the column of stored ids is found in the file, see `TableColumn`.
-        first: The id of the first row, from which rows without a stored id count on; ``None`` where they have none.
-        end: The first id that no row has.
+        place: The place of the claim in the table.
+        path, field_id: The identification of the column of stored ids in the file, see `TableColumn`.
+        first: The id of the first row; the ids of rows without a stored id continue from it. ``None`` if there are no such ids.
+        end: The exclusive end of all ids.
     """
 
     place: ClaimPlace
@@ -275,58 +275,58 @@ class RowIdClaims:
 
 
 class ColumnMetrics(Protocol):
-    """Counts and bounds of the columns of one file, as the format of its table holds them."""
+    """Counts and bounds of the columns of one file, in the form of the table's format."""
 
     @property
     def schema(self) -> object:
-        """The columns of the table: one object for all files of which the same columns are claimed."""
+        """The columns of the table; the same object for all files with claims about the same columns."""
         ...
 
     def columns(self) -> Sequence[TableColumn]:
-        """The columns of the schema that can have some, in its order."""
+        """The columns of the schema that can have metrics, in schema order."""
         ...
 
     def given(self, metric: Metric) -> Mapping[Any, Any]:
-        """The values of a metric by the keys of columns: whole numbers, and bounds as the table holds them."""
+        """The values of a metric by column key: integers, or bounds in the form of the table."""
         ...
 
     def is_null_where_absent(self, column: TableColumn) -> bool:
-        """Whether a file without the column has null in all its rows."""
+        """Whether all rows are null if the file lacks the column."""
         ...
 
     def place(self, metric: Metric, column: TableColumn) -> ClaimPlace:
-        """The place of one."""
+        """The place of a metric of a column."""
         ...
 
     def written(self, metric: Metric, column: TableColumn) -> str:
-        """A bound as the table writes it, for messages."""
+        """A bound as written in the table, for messages."""
         ...
 
     def facts(self) -> tuple[Any, ...]:
-        """All of it, to be compared with that of another day; its ``repr`` is the same in every process."""
+        """All metrics, for comparison with another day; the ``repr`` is the same in every process."""
         ...
 
 
 @dataclass(frozen=True)
 class FileClaims:
-    """All that a table says about one data file, or of one delete file.
+    """All claims of a table about one data file or one delete file.
 
     Attributes:
         table: The format of the table.
         place: The entry of the file.
         path: The file, relative to the table.
-        rows: Its rows, with those that a deletion vector removes.
-        is_tight: Whether bounds and counts describe exactly the rows that remain; wide bounds only enclose them.
-        metrics: Counts and bounds of its columns, as the format holds them; ``None`` without any.
+        rows: Its number of rows, including rows that a deletion vector removes.
+        is_tight: Whether bounds and counts describe exactly the remaining rows; wide bounds only contain them.
+        metrics: Counts and bounds of its columns in the form of the format; ``None`` if there are none.
         partition: The values of its partition fields.
         deleted: Its deletion vector.
-        order: How its rows are sorted.
-        deletes: What a delete file deletes.
-        has_names: Whether columns of a file without ids are found by names.
+        order: The order of its rows.
+        deletes: The claims about the deletes of a delete file.
+        has_names: Whether names identify the columns of a file without ids.
         first_split: The start of the first part of the file that is read separately.
-        splits: Where the others begin.
-        remedy: The command of the table's own software that makes the claims again, for findings.
-        row_ids: The ids of its rows; ``None`` where they have none.
+        splits: The starts of the other parts.
+        remedy: The command of the table's own software that recomputes the claims, for findings.
+        row_ids: The claims about the ids of its rows; ``None`` if it has none.
         schema: The columns that readers look for in the file, in a form of the format; its ``repr`` is the same in every process.
     """
 

@@ -1,4 +1,4 @@
-"""The files of a table, as its readers need them."""
+"""The interface for reading the files of a table."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from typing import Protocol
 
 MOST_METADATA = 1 << 30
-"""Bytes of one file of metadata that are read, at most."""
+"""The largest metadata file in bytes that is read."""
 
 
 PLAIN_FLOOR, PLAIN_RATIO = 4 << 20, 64
-"""Bytes without compression that are read of a compressed file: a constant, and a number for each of its own bytes."""
+"""The limit of decompressed bytes of a compressed file: a constant, plus a number for each compressed byte."""
 
 
 def most_plain(size: int) -> int:
-    """Bytes without compression that are read of a file of a size, at most: what a small file swells to is not metadata."""
+    """The largest number of decompressed bytes of a file of a size; a file that expands further is not metadata."""
     return min(MOST_METADATA, PLAIN_FLOOR + PLAIN_RATIO * size)
 
 
@@ -27,10 +27,10 @@ class TableFiles(Protocol):
         ...
 
     def listed(self, folder: str) -> Mapping[str, int]:
-        """Names and lengths of the files directly in a folder; none if there is no such folder.
+        """The names and sizes of the files directly in a folder; empty if there is no such folder.
 
         Raises:
-            OSError: It cannot be listed.
+            OSError: The folder cannot be listed.
         """
         ...
 
@@ -38,19 +38,19 @@ class TableFiles(Protocol):
         """The bytes of a file.
 
         Raises:
-            OSError: It cannot be read.
-            Unsupported: It is longer than `MOST_METADATA`.
+            OSError: The file cannot be read.
+            Unsupported: The file is longer than `MOST_METADATA`.
         """
         ...
 
     def size_of(self, path: str) -> int | None:
-        """Length of a file in bytes; ``None`` if there is none.
+        """The size of a file in bytes; ``None`` if it does not exist.
 
         Raises:
-            OSError: That cannot be told.
+            OSError: The size cannot be determined.
         """
         ...
 
     def inside(self, path: str) -> str | None:
-        """A decoded path, relative or absolute, as one below the table; ``None`` if it leads elsewhere."""
+        """A decoded path, relative or absolute, made relative to the table; ``None`` if it is outside the table."""
         ...

@@ -1,6 +1,7 @@
-"""A cache of tables for one check: each table is read once, for the list of its files, for its own verdict and for its delete files.
+"""A cache of tables for one check: each table is read once for its list of files, its verdict and its delete files.
 
-A check begins with `kept_states`, and its end lets go of what is kept.  A worker process serves one check, and keeps it until it ends.
+A check begins with `kept_states`, whose end clears the cache. A worker process serves one check, and keeps the cache until the process
+ends.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ _KEPT: ContextVar[Kept | None] = ContextVar("_KEPT", default=None)
 
 
 def keep_states() -> Token[Kept | None]:
-    """Begin a check: keep what is read of tables from now on, and forget that of before."""
+    """Begin a check: from now on, keep the tables that are read, and forget earlier ones."""
     return _KEPT.set({})
 
 
 @contextlib.contextmanager
 def kept_states() -> Generator[None]:
-    """Keep what is read of tables until the end of the block, which is one check; outside of any, nothing is kept."""
+    """A context for one check, which keeps the tables that are read; outside it, nothing is kept."""
     token = keep_states()
     try:
         yield
@@ -35,11 +36,11 @@ def kept_states() -> Generator[None]:
 
 
 def kept(read: Callable[Arguments, Read], most: int) -> Callable[Arguments, Read]:
-    """A function that returns again what was read in this check.
+    """A function that caches its results during a check.
 
     Args:
-        read: Reads something of a table.
-        most: How much of it is kept; what was not asked for longest is read again.
+        read: Reads a part of a table.
+        most: The number of results that are kept; the least recently used ones are dropped.
     """
     known = _KEPT.get()
     if known is None:

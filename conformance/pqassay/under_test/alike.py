@@ -1,4 +1,4 @@
-"""The column chunks of a footer that are encoded alike, as columns of numbers.
+"""The similar column chunks of a footer (with the same encoding), as columns of numbers.
 
 Chunks of one group have the same shape (`pqassay_spec.grammar.thrift_runs`) and leaves of the same type,
 levels and order, with any names.  Their differences are in their columns.
@@ -29,16 +29,16 @@ from pqassay_spec.parquet.thrift import (
 CHUNKS: AlikeStructs[ColumnChunk] = AlikeStructs(
     ColumnChunk, lambda chunk: chunk.meta_data is not None and chunk.meta_data.type != Type.BYTE_ARRAY
 )
-"""Reads the column chunks of footers."""
+"""The decoder that reads column chunks of footers as columns of numbers."""
 
 ROWS = 0
-"""The column of the rows of the row group; those of slots follow."""
+"""The key of the column with the row counts of row groups; the columns of slots follow."""
 
 FEW = 6
-"""Chunks that are looked at one by one: columns of so few cost more than they save."""
+"""The number of chunks up to which they are examined one by one, since columns would cost more than they save."""
 
 NAMES = ("name", "field_id")
-"""Fields of a leaf of the schema on which no rule about its chunks depends."""
+"""Fields of a schema leaf that no rule about its chunks depends on."""
 
 
 _interned: dict[Hashable, object] = {}
@@ -47,7 +47,7 @@ MOST_INTERNED = 10_000
 
 
 def interned(value: Hashable) -> Hashable:
-    """The same object for equal values, unless there were very many others meanwhile: it is hashed and compared in no time."""
+    """One shared object for equal values, so that hashing and comparing is fast; not shared if too many others were used meanwhile."""
     found = _interned.get(value)
     if found is None:
         if len(_interned) >= MOST_INTERNED:
@@ -57,11 +57,11 @@ def interned(value: Hashable) -> Hashable:
 
 
 class LeafKind(NamedTuple):
-    """The kind of a leaf, which all leaves have that are equal but for their names.
+    """The kind of a leaf: leaves that differ only in their names have the same kind.
 
     Attributes:
         key: Equal for equal kinds.
-        path: The names of the leaf as the footer encodes them; ``None`` where they are too long for a shape.
+        path: The names of the leaf as encoded in the footer; ``None`` if they are too long for a shape.
     """
 
     key: Hashable
@@ -80,7 +80,7 @@ def leaf_kinds(schema: Schema) -> list[LeafKind]:
 
 
 def without_names(element: Any, **names: Any) -> Any:
-    """A copy of a leaf with other names, or none."""
+    """A copy of a leaf with the given names, or without names."""
     fields = {field.name: getattr(element, field.name) for field in element.fields}
     return type(element)(**{**fields, **dict.fromkeys(NAMES), **names}, unknown=element.unknown)
 
@@ -94,7 +94,7 @@ def _encoded_path(leaf: SchemaLeaf) -> tuple[bytes, ...] | None:
 
 @lru_cache(maxsize=256)
 def _slots_of(shapes: tuple[Shape, ...]) -> tuple[list[tuple[Slot, int, int]], list[Callable[[bytes], Any]]]:
-    """The slots of shapes, one after the other, each with the number of its shape and its own; and what reads each."""
+    """The slots of shapes in order, each with the number of its shape and its own number; and the reader of each slot."""
     slots = [
         (slot, part, number) for part, shape in enumerate(shapes) for number, slot in enumerate(shape.slots)
     ]
@@ -102,7 +102,10 @@ def _slots_of(shapes: tuple[Shape, ...]) -> tuple[list[tuple[Slot, int, int]], l
 
 
 class _Traits(NamedTuple):
-    """What is the same in all chunks of a shape: the slots of their path, and whether they are not encrypted, or have deprecated bounds alone."""
+    """Properties that all chunks of a shape share.
+
+    These are the slots of their path, whether they are unencrypted, and whether they have only deprecated bounds.
+    """
 
     path: slice
     is_plain: bool
@@ -124,7 +127,7 @@ def _traits_of(shape: Shape) -> _Traits:
 
 
 def has_old_bounds(statistics: Any) -> bool:
-    """Whether statistics hold deprecated bounds and no others."""
+    """Whether statistics have only deprecated bounds."""
     return (
         statistics is not None
         and statistics.min_value is None
@@ -134,16 +137,17 @@ def has_old_bounds(statistics: Any) -> bool:
 
 
 class AlikeChunks(dict[int, Sequence[Any]]):
-    """Column chunks that are encoded alike, and so are those of their page indexes that are looked at.
+    """Similar column chunks: the chunks, and the page indexes that are read, have the same encoding.
 
-    Its items are columns of what differs among them: the rows of row groups, then the slots of the shapes. Each is made when it is first asked for.
+    Its items are columns of the numbers that differ: the rows of row groups, then the slots of the shapes. Each column is created on first
+    use.
 
     Attributes:
-        kind: The kind of their leaves, and the order of those.
-        shapes: Their shape, and those of their indexes.
+        kind: The kind of their leaves, and the order of their values.
+        shapes: The shape of the chunks, and the shapes of their indexes.
         totals: The rows of the row group of each chunk of the footer.
         places: Their positions among all chunks of the footer.
-        rows: What is in the slots of each, by shape.
+        rows: The slot values of each chunk, by shape.
     """
 
     def __init__(self, kind: Hashable, shapes: tuple[Shape, ...], totals: Sequence[int]) -> None:
@@ -157,7 +161,7 @@ class AlikeChunks(dict[int, Sequence[Any]]):
     def __missing__(self, place: int) -> Sequence[Any]:
         slots, readers = _slots_of(self.shapes)
         if len(self.places) <= FEW:
-            # All at once. Those of the footer may be known.
+            # All at once. The slots of the footer may already be known.
             known = len(self)
             things = (
                 [read(raw) for read, raw in zip(readers[known and known - 1 :], chain(*rows), strict=True)]
@@ -174,7 +178,7 @@ class AlikeChunks(dict[int, Sequence[Any]]):
 
     @property
     def are_read(self) -> bool:
-        """Whether the indexes that they have are among the shapes."""
+        """Whether the shapes include their existing indexes."""
         kinds = [shape.record for shape in self.shapes]
         return (ColumnIndex in kinds or not self.has("column_index_offset")) and (
             OffsetIndex in kinds or not self.has("offset_index_offset")
@@ -182,20 +186,20 @@ class AlikeChunks(dict[int, Sequence[Any]]):
 
     @property
     def has_old_bounds(self) -> bool:
-        """Whether they have deprecated bounds and no others."""
+        """Whether they have only deprecated bounds."""
         return _traits_of(self.shapes[0]).has_old_bounds
 
     def named(self, *path: str) -> Sequence[int] | None:
-        """The column of a field of `ColumnChunk` that is a number; ``None`` where they do not have it."""
+        """The column of a numeric field of `ColumnChunk`; ``None`` if they lack it."""
         place = self.shapes[0].places.get(path)
         return None if place is None else self[place + 1]
 
     def has(self, *path: str) -> bool:
-        """Whether they have a field of `ColumnChunk`, one of those that are slots."""
+        """Whether they have a field of `ColumnChunk` that is a slot."""
         return path in self.shapes[0].places
 
     def are_plain(self, kinds: Sequence[LeafKind]) -> bool:
-        """Whether none is encrypted, and each has the path of the leaf at its position."""
+        """Whether all are unencrypted, and have the path of the leaf at their position."""
         steps, is_plain, _ = _traits_of(self.shapes[0])
         count = len(kinds)
         return is_plain and all(
@@ -205,11 +209,11 @@ class AlikeChunks(dict[int, Sequence[Any]]):
 
 
 class Alike(NamedTuple):
-    """All chunks of a footer.
+    """All chunks of a footer, grouped by similarity.
 
     Attributes:
-        groups: Those that are alike.
-        others: The positions of those that are of no shape.
+        groups: The groups of similar chunks.
+        others: The positions of chunks without a shape.
     """
 
     groups: Sequence[AlikeChunks]
@@ -220,7 +224,7 @@ _USUAL_ORDER = ColumnOrder(TYPE_ORDER=TypeDefinedOrder())
 
 
 def alike_chunks(metadata: FileMetaData, schema: Schema) -> Alike | None:
-    """The chunks of a footer: one for each leaf in each row group, none of which is encrypted; ``None`` where that is not so, or none are alike."""
+    """The chunks of a footer by similarity; ``None`` unless each row group has one unencrypted chunk per leaf and some are alike."""
     if not schema.are_defined:
         return None
     kinds = schema.view(leaf_kinds)

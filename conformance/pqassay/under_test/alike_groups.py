@@ -1,4 +1,4 @@
-"""The column chunks of a file in groups that are alike: by the footer, and by their page indexes where the tier reads them."""
+"""Groups of similar column chunks of a file, by their footer and, if the tier reads them, by their page indexes."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ INDEXES: dict[str, KnownShapes[Any]] = {
     "column_index": KnownShapes(ColumnIndex, 0),
     "offset_index": KnownShapes(OffsetIndex, 0),
 }
-"""The shapes of indexes. They are looked at where the chunks have one."""
+"""The shapes of indexes, which are used for chunks that have an index."""
 
 
 class _Indexes(NamedTuple):
-    """The indexes of one kind of some chunks: shape and slots of each that has a shape."""
+    """The indexes of one kind of some chunks: shape and slots of each index that has a shape."""
 
     shapes: list[Shape | None]
     rows: list[Slots]
 
 
 def alike_groups(file: FileUnderTest) -> Alike | None:
-    """The chunks that are alike; ``None`` where not all chunks are those of this file, or the layout is not sound."""
+    """The groups of similar chunks; ``None`` if some chunks are in other files, or the layout is not sound."""
     alike = file.alike
     if alike is None or file.layout is None:
         return None
@@ -47,7 +47,7 @@ def alike_groups(file: FileUnderTest) -> Alike | None:
 
 
 def _located(file: FileUnderTest, alike: Alike) -> list[list[_Indexes]]:
-    """The indexes of each group, by kind."""
+    """The indexes of each group, by kind of index."""
     ranges: list[tuple[int, int, KnownShapes[Any], _Indexes, int, int]] = []
     located: list[list[_Indexes]] = []
     for chunks in alike.groups:
@@ -65,7 +65,7 @@ def _located(file: FileUnderTest, alike: Alike) -> list[list[_Indexes]]:
             try:
                 piece, first = reads.around(offset, length)
             except (OSError, MemoryError):
-                continue  # the rules themselves say so
+                continue  # the rules report that themselves
             last = first + len(piece)
         start, ordinal = offset - first, place % len(leaves)
         match = known.find(piece, start, ordinal)
@@ -78,7 +78,7 @@ def _located(file: FileUnderTest, alike: Alike) -> list[list[_Indexes]]:
 
 
 def _split(chunks: AlikeChunks, indexes: Sequence[_Indexes]) -> Iterator[AlikeChunks]:
-    """Those chunks of a group whose indexes are alike, too."""
+    """Yield the subgroups of a group whose indexes are also alike."""
     split: dict[tuple[Shape | None, ...], list[int]] = {}
     for number, key in enumerate(zip(*(kind.shapes for kind in indexes), strict=True)):
         split.setdefault(key, []).append(number)

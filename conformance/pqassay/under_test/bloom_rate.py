@@ -1,8 +1,8 @@
-"""The share of values that a bloom filter lets pass though they were never inserted: quickly, where the rule of the specification is slow.
+"""The share of never inserted values that pass a bloom filter, computed faster than by the specification.
 
-Each word of a block passes a foreign hash with the share of its bits that are set, a block with the product over its words,
-and a filter with the mean over its blocks (`pqassay_spec.parquet.bloom.false_positive_rate`).  A mean of products is at most the
-mean of their factors, so that a filter half of whose bits are 0 needs no closer look.
+A random hash passes a word with a probability equal to its share of set bits. It passes a block with the product over the words, and a
+filter with the mean over the blocks (`pqassay_spec.parquet.bloom.false_positive_rate`). A mean of products is at most the mean of their
+factors. So a filter with half of its bits set needs no exact computation.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from math import prod
 from pqassay_spec.parquet.bloom import BLOCK_SIZE, SALTS, WORD_BITS
 
 CLEARLY_SPARSE = 0.5
-"""Up to this share of set bits the share itself is returned: the rate is not greater."""
+"""The share of set bits up to which the share itself is returned, as an upper bound of the rate."""
 
 PIECES, PIECE = 64, 64 * BLOCK_SIZE
-"""Number and bytes of the pieces that are looked at in a large filter, evenly spaced.
+"""The number and the size in bytes of the evenly spaced pieces that are sampled from a large filter.
 
-That is 2^20 bits: hashes fill all blocks alike, so that their share is the filter's to about one in a thousand.
+That is 2^20 bits: hashes fill all blocks alike, so the sampled share deviates from the share of the filter by about one in a thousand.
 """
 
 
@@ -29,12 +29,12 @@ def rate(bitset: bytes) -> float:
     """
     seen = _sample(bitset)
     ones = int.from_bytes(seen, "little").bit_count()
-    if not ones and bitset != bytes(len(bitset)):  # too few bits for a sample to meet one
+    if not ones and bitset != bytes(len(bitset)):  # with too few set bits, a sample may contain none
         ones = 1
     share = ones / (len(seen) * 8)
     if share <= CLEARLY_SPARSE:
         return share
-    # The byte order moves no bit out of a word.
+    # The byte order moves no bit out of its word.
     ones_of_words = [word.bit_count() for word in memoryview(seen).cast("I")]
     width = len(SALTS)
     products = map(prod, zip(*(ones_of_words[place::width] for place in range(width)), strict=True))
@@ -42,7 +42,7 @@ def rate(bitset: bytes) -> float:
 
 
 def _sample(bitset: bytes) -> bytes:
-    """Blocks of a filter, evenly spaced; all of a small one."""
+    """Evenly spaced blocks of a filter; all blocks of a small one."""
     if len(bitset) <= 2 * PIECES * PIECE:
         return bitset
     blocks = len(bitset) // BLOCK_SIZE

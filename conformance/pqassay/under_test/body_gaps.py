@@ -1,9 +1,8 @@
 """The gaps of a file's body: bytes to which the footer does not refer.
 
-The ranges that a footer gives away leave gaps.  Some writers repeat the metadata of a column chunk after it,
-some pad to a boundary with zeros, and some write blobs that a key of the footer names. A rewritten footer
-leaves structures without a reference.  All of these are recognized by their bytes.  A writer may have lost
-track of the rest.
+Gaps are between the ranges of a footer. Some writers repeat the metadata of a column chunk after it, some pad to a boundary with zeros, and
+some write blobs that a key of the footer names. A rewritten footer leaves structures without a reference. All of these are recognized by
+their bytes. Other bytes may be a mistake of the writer.
 
 Source: chapter ``parquet_file.md``, section "Gaps".
 """
@@ -51,11 +50,11 @@ class Filler(Enum):
 
 
 UNCLAIMED = frozenset((Filler.PAGES, Filler.UNKNOWN))
-"""Kinds of bytes that ought to belong to a structure."""
+"""Kinds of bytes that should belong to a structure."""
 
 
 class Run(NamedTuple):
-    """Bytes of a gap that are one thing; ``key`` names them where a key does."""
+    """Neighboring bytes of a gap of one kind; ``key`` is the footer key that refers to them, if any."""
 
     start: int
     end: int
@@ -64,29 +63,29 @@ class Run(NamedTuple):
 
 
 NEAR = 1 << 12
-"""Bytes that a structure is sought in first; nearly all are shorter."""
+"""The number of bytes that are first searched for a structure; nearly all structures are shorter."""
 
 WINDOW = 1 << 16
-"""Bytes that are read to recognize a structure; a longer one is not recognized."""
+"""The number of bytes that are read to recognize a structure; longer structures are not recognized."""
 
 MOST_WORK = 64 << 20
-"""Bytes of one file's gaps that are looked at."""
+"""The number of bytes of one file's gaps that are examined."""
 
 LONGEST_VALUE = 10_000
-"""Characters of a key's value that may be a JSON object with an offset."""
+"""The largest number of characters of a key's value that is parsed as a JSON object with an offset."""
 
 MOST_DIGITS = 19
-"""Digits of an offset."""
+"""The largest number of digits of an offset."""
 
 
 class Surroundings(NamedTuple):
     """Facts of a footer that help to recognize the bytes of its gaps.
 
     Attributes:
-        named: Offsets that keys name, in order, each with its key.
-        open: Offsets of structures whose length the footer does not give.
+        named: Offsets in key-values, sorted, each with its key.
+        open: Offsets of structures whose length is not in the footer.
         leaves: The leaves of the schema, by their last names.
-        otherwise: The filler of unrecognized bytes.
+        otherwise: The kind of unrecognized bytes.
     """
 
     named: Sequence[tuple[int, str]]
@@ -98,7 +97,7 @@ class Surroundings(NamedTuple):
 def surroundings(
     metadata: FileMetaData, leaves: Iterable[SchemaLeaf], open_offsets: Collection[int]
 ) -> Surroundings:
-    """Gather what a footer says beside its ranges."""
+    """Collect the facts of a footer beside its ranges."""
     by_name: dict[str, list[SchemaLeaf]] = {}
     for leaf in leaves:
         by_name.setdefault(leaf.element.name, []).append(leaf)
@@ -113,7 +112,7 @@ def surroundings(
 
 
 def named_offsets(pairs: Iterable[KeyValue]) -> Iterator[tuple[int, str]]:
-    """Yield the offsets that key-values hold, with their keys: a decimal number, or the member ``offset`` of a JSON object."""
+    """Yield the offsets in key-values with their keys: decimal numbers, or the member ``offset`` of JSON objects."""
     for pair in pairs:
         text = pair.value or ""
         if text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS:
@@ -152,7 +151,7 @@ class Gaps:
         self._work = MOST_WORK
 
     def runs(self, start: int, end: int) -> Iterator[Run]:
-        """Yield what is in the gap [start, end), in order; neighbors that are the same are one run."""
+        """Yield the contents of the gap [start, end), in order; neighbors of the same kind are one run."""
         last: Run | None = None
         for run in self._pieces(start, end):
             if last is not None and (last.filler, last.key) == (run.filler, run.key):
@@ -194,7 +193,7 @@ class Gaps:
         return Run(start, named, self._around.otherwise)
 
     def _named_from(self, start: int, end: int) -> tuple[int, str]:
-        """The first offset in [start, end) that a key names, and the key; the end, if there is none."""
+        """The first offset in [start, end) that a key refers to, and the key; ``end`` if there is none."""
         place = bisect_left(self._around.named, (start,))
         found = self._around.named[place] if place < len(self._around.named) else (end, "")
         return found if found[0] < end else (end, "")
@@ -203,10 +202,10 @@ class Gaps:
         try:
             return idx1.read_blob(self._source, start, end).end
         except FormatError:
-            return end  # what is wrong with it, the rules of IDX1 tell
+            return end  # the rules of IDX1 report its errors
 
     def _structure(self, data: bytes, room: int) -> tuple[int, Filler] | None:
-        """Length and kind of the structure that bytes begin with, if it fits into the room."""
+        """Length and kind of the structure at the beginning of some bytes, if it fits; ``None`` otherwise."""
         chunk = self._decoded(ColumnChunk, data)
         if chunk is not None and chunk[0].meta_data is not None and self._is_ours(chunk[0].meta_data):
             return chunk[1], Filler.COPY
@@ -228,7 +227,7 @@ class Gaps:
         return None
 
     def _decoded(self, kind: type[Any], data: bytes) -> tuple[Any, int] | None:
-        """The struct that bytes begin with, and its length; ``None`` if they are not such a struct."""
+        """The struct at the beginning of some bytes, and its length; ``None`` if they are not such a struct."""
         for window in (NEAR, WINDOW):
             part = data[:window]
             self._work -= len(part)
@@ -248,7 +247,7 @@ class Gaps:
 
 
 def _decoder(kind: type[Any]) -> Any:
-    """The decoder of a struct, which notes whether bytes end too early."""
+    """The decoder of a struct, which also reports whether bytes end too early."""
     read = decoder(kind)
 
     def reading(data: bytes, start: int, end: int) -> Any:

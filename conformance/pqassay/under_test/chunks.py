@@ -1,4 +1,4 @@
-"""The column chunks of a file under test, each with what the footer and the body say about it.
+"""The column chunks of a file under test, each with its data from the footer and the body.
 
 Most rules of a Parquet file are about one chunk, or about a structure of one.
 """
@@ -49,10 +49,10 @@ Part = TypeVar("Part")
 Index = TypeVar("Index", ColumnIndex, OffsetIndex)
 
 SMALL_FILTER = 64 << 10
-"""Bytes of a bloom filter that is read at once, header and bitset; of a larger one the header alone is read first."""
+"""The size of a bloom filter up to which header and bitset are read at once; for a larger filter, the header is read first."""
 
 LONG_HEADER = 16 << 10
-"""Bytes that are tried where a bloom filter header does not fit into `BLOOM_HEADER_LIMIT`."""
+"""The number of bytes to try if a bloom filter header does not fit into `BLOOM_HEADER_LIMIT`."""
 
 Structure = Literal[
     "statistics",
@@ -65,7 +65,7 @@ Structure = Literal[
     "dictionary_pages",
     "second_version",
 ]
-"""The parts of a chunk that rules are about, if it has them."""
+"""The structures of a chunk that rules are about, if it has them."""
 
 
 class ColumnChunkUnderTest:
@@ -76,13 +76,12 @@ class ColumnChunkUnderTest:
         row_group: Position of its row group.
         ordinal: Position of its column among the leaves.
         group: Its row group.
-        chunk, facts: The facts of the footer about it.
+        chunk, facts: The footer's records of it.
         leaf: Its column in the schema.
-        path: With what the paths of its fields begin: ``row_groups[0].columns[1]``; so does the footer's record of it, below
-            ``footer``.
+        path: The prefix of the paths of its fields: ``row_groups[0].columns[1]``. Its record in the footer has the same path below ``footer``.
         is_decoded: Whether all its values were decoded, so that its pages are known to decompress.
-        dictionary_size: Bytes that the entries of its dictionary take as stored, where they are byte arrays and were decoded.
-        byte_arrays_size: Bytes that all its values would take as PLAIN byte arrays, where they were decoded without a dictionary.
+        dictionary_size: The stored size of its dictionary entries in bytes, if they are byte arrays and were decoded.
+        byte_arrays_size: The size in bytes of all its values as PLAIN byte arrays, if they were decoded without a dictionary.
     """
 
     def __init__(
@@ -109,7 +108,7 @@ class ColumnChunkUnderTest:
         self._parts: dict[Any, tuple[Any, Exception | None]] = {}
 
     def part(self, make: Callable[[ColumnChunkUnderTest], Part]) -> Part:
-        """A view of this chunk that another module computes, made once; its error is also cached."""
+        """A view of this chunk that another module computes; the view or its error is cached."""
         if make not in self._parts:
             try:
                 self._parts[make] = make(self), None
@@ -125,7 +124,7 @@ class ColumnChunkUnderTest:
         return cast("Part", made)
 
     def forget_frames(self) -> None:
-        """Let go of the frames that remembered errors came through, and with them of what is in these: decoded values."""
+        """Release the stack frames of cached errors, and with them the decoded values in those frames."""
         for problem in (
             *(each for _, each in self._parts.values()),
             *vars(self).get("_problems", {}).values(),
@@ -153,9 +152,9 @@ class ColumnChunkUnderTest:
 
     @Remembered
     def column_order(self) -> ColumnOrder | None:
-        """The column's order as the footer gives it; ``None`` where it does not.
+        """The column's order in the footer; ``None`` if absent.
 
-        Raises STA-002: it is not known which order belongs to which column.
+        Raises STA-002 if it is unknown which order belongs to which column.
         """
         orders = self.file.metadata.column_orders
         if orders is None:
@@ -166,13 +165,13 @@ class ColumnChunkUnderTest:
 
     @Remembered
     def order(self) -> Order | None:
-        """The order of the column's values; ``None`` where there is no order, or an unknown one. Raises STA-002."""
+        """The order of the column's values; ``None`` if it is undefined or unknown. Raises STA-002."""
         return order_of(self.leaf.element, self.column_order)
 
     # ------------------------------------------------------------------------------------ what is in the body
 
     def _require(self, offset: int, length: int, part: str) -> None:
-        """Raise PQF-008 or PQF-009 unless the range that a part of the record gives lies in the body, and shares no byte of it."""
+        """Raise PQF-008 or PQF-009 unless the range of a part of the record lies in the body and overlaps nothing."""
         framing = self.file.framing
         if length < 0 or offset < framing.body_start or offset + max(length, 1) > framing.footer_start:
             raise Broken("PQF-008")
@@ -189,7 +188,7 @@ class ColumnChunkUnderTest:
         start = chunk_start(self.chunk)
         if start is None:
             raise NotApplicable
-        # Both of them say where the chunk begins.
+        # Both fields state the start of the chunk.
         if stray := self.file.stray_offsets:
             for name in ("dictionary_page_offset", "data_page_offset"):
                 if f"footer.{self.path}.meta_data.{name}" in stray:
@@ -235,7 +234,7 @@ class ColumnChunkUnderTest:
             if quick[1] == len(raw):
                 return quick[0]
         except (FormatError, ValueError, IndexError):
-            pass  # what is wrong with it, and where, is said below
+            pass  # the rules below report its errors and their places
         base: int = getattr(self.chunk, f"{name}_offset")
         root = f"{self.path}.{name}"
         record, taken = decode(kind, raw, root=root, base=base, rule=rule)
@@ -253,22 +252,22 @@ class ColumnChunkUnderTest:
 
     @Remembered
     def even_column_index(self) -> ColumnIndex:
-        """The column index, whose lists have an entry for each page. Raises PIX-011, PIX-021 and what the indexes do."""
+        """The column index, checked to have lists with an entry for each page. Raises PIX-011, PIX-021 and the errors of both indexes."""
         return even_column_index(self)
 
     @Remembered
     def page_places(self) -> PagePlaces:
-        """The places of the pages by the offset index, as lists. Raises the errors of `offset_index`."""
+        """The places of the pages from the offset index, as lists. Raises the errors of `offset_index`."""
         return PagePlaces(self)
 
     @Remembered
     def page_bounds(self) -> PageBounds:
-        """The bounds of the pages, compared. Raises PIX-021, `NotApplicable` (no order) and the errors of `column_index`."""
+        """The bounds of the pages, ready for comparison. Raises PIX-021, `NotApplicable` (no order) and the errors of `column_index`."""
         return PageBounds(self)
 
     @Remembered
     def _bloom_filter(self) -> tuple[BloomFilterHeader, int, bytes]:
-        """Header of the bloom filter, the bytes that it takes, and what of the bitset was read along with it."""
+        """The header of the bloom filter, its size in bytes, and the part of the bitset that was read with it."""
         offset = self.facts.bloom_filter_offset
         if not offset:
             raise NotApplicable
@@ -282,21 +281,21 @@ class ColumnChunkUnderTest:
         except Malformed:
             if first == min(room, LONG_HEADER):
                 raise
-            raw = self._range(offset, min(room, LONG_HEADER), part)  # an extension may make a header long
+            raw = self._range(offset, min(room, LONG_HEADER), part)  # an extension may lengthen the header
             header, taken = decode(BloomFilterHeader, raw, root=root, base=offset, rule="BLM-002")
         return header, taken, raw[taken : length if length <= SMALL_FILTER else taken]
 
     @property
     def bloom_filter_header(self) -> tuple[BloomFilterHeader, int]:
-        """Header of the bloom filter and the bytes that it takes. Raises `NotApplicable`, BLM-002, PQF-008."""
+        """The header of the bloom filter, and its size in bytes. Raises `NotApplicable`, BLM-002, PQF-008."""
         header, taken, _ = self._bloom_filter
         return header, taken
 
     @property
     def bitset(self) -> bytes:
-        """The bitset of the bloom filter, whole blocks. It may be large, and is read again each time.
+        """The bitset of the bloom filter, in whole blocks. It may be large, so it is not cached.
 
-        Raises BLM-003 (it is not such a bitset), BLM-004, BLM-005, PQF-008 and the errors of `bloom_filter_header`.
+        Raises BLM-003 (another kind of bitset), BLM-004, BLM-005, PQF-008 and the errors of `bloom_filter_header`.
         """
         header, taken, read = self._bloom_filter
         if None in (header.algorithm.BLOCK, header.hash.XXHASH, header.compression.UNCOMPRESSED):
@@ -313,21 +312,21 @@ class ColumnChunkUnderTest:
 
     @Remembered
     def bloom_filter_rate(self) -> float:
-        """The share of absent values that the bloom filter lets pass, see `pqassay.under_test.bloom_rate`. Raises the errors of `bitset`."""
+        """The share of absent values that pass the bloom filter, see `pqassay.under_test.bloom_rate`. Raises the errors of `bitset`."""
         return rate(self.bitset)
 
     # ------------------------------------------------------------------------------------------------- its pages
 
     @Remembered
     def pages(self) -> list[PageUnderTest]:
-        """Its pages, dictionary page included, in the order in which they are. Raises the errors of `walk` and `chunk_range`."""
+        """Its pages in file order, including dictionary pages. Raises the errors of `walk` and `chunk_range`."""
         start, end = chunk_range(self.file, self.chunk, self.path)
         try:
             return walk(self.file.source, start, end, self.path, self.facts.num_values)
         except Malformed as error:
             if (
                 self.chunk.crypto_metadata is not None
-            ):  # encrypted after all, though the footer names no algorithm
+            ):  # the pages are encrypted, though the footer names no algorithm
                 raise Malformed(error.reason, rule="PQF-170") from None
             raise
 
@@ -338,14 +337,14 @@ class ColumnChunkUnderTest:
 
     @property
     def dictionary_pages(self) -> list[PageUnderTest]:
-        """Its dictionary pages, of which there should be one at most. Raises the errors of `pages`."""
+        """Its dictionary pages; valid chunks have at most one. Raises the errors of `pages`."""
         return [page for page in self.pages if page.is_dictionary]
 
     @Remembered
     def unusual_levels(self) -> list[tuple[PageUnderTest, str, int]]:
         """The levels of V1 pages that are not encoded as RLE: page, field of its header, encoding. Raises as `pages`.
 
-        Levels that the column does not have are left out: their encoding has no meaning.
+        Levels that the column does not have are omitted, since their encoding has no meaning.
         """
         greatest = {
             "repetition_level_encoding": self.leaf.max_repetition_level,
@@ -362,14 +361,14 @@ class ColumnChunkUnderTest:
 
     @Remembered
     def second_version(self) -> list[tuple[int, DataPageHeaderV2]]:
-        """The headers of data pages of version 2, which count more, each with its position among the data pages. Raises as `pages`."""
+        """The headers of data pages of version 2, each with its position among the data pages. Raises as `pages`."""
         return [(number, v2) for number, page in enumerate(self.data_pages) if (v2 := page.v2) is not None]
 
 
 def why_left_out(
     metadata: FileMetaData, chunk: ColumnChunk, row_group: int, leaf: SchemaLeaf
 ) -> NotChecked | None:
-    """Why a chunk of this file cannot be read, if so."""
+    """The reason why a chunk of this file cannot be read; ``None`` if it can."""
     of = f"row group {row_group} of column {leaf.name}"
     if chunk.meta_data is None or is_encrypted(metadata, chunk):
         return NotChecked(f"{of} is encrypted; pqassay has no keys", "key")
@@ -381,17 +380,17 @@ def why_left_out(
 
 
 def is_encrypted(metadata: FileMetaData, chunk: ColumnChunk) -> bool:
-    """Whether a chunk is encrypted as it says: a footer that names no algorithm is that of a file without encryption (PQF-170)."""
+    """Whether a chunk is encrypted. A claim of encryption is ignored if the footer names no algorithm (PQF-170)."""
     return chunk.crypto_metadata is not None and metadata.encryption_algorithm is not None
 
 
 class ColumnChunks:
-    """All column chunks of a file: its part of that name, ``file.part(ColumnChunks)``."""
+    """All column chunks of a file, available as ``file.part(ColumnChunks)``."""
 
     def __init__(self, file: FileUnderTest) -> None:
         self.file = file
         self.left_out = Hindrances()
-        """The columns of chunks that are not among `all`, and why."""
+        """The columns of chunks that are missing from `all`, and why."""
         self._having: dict[str, list[ColumnChunkUnderTest]] = {}
 
     @Remembered
@@ -400,7 +399,7 @@ class ColumnChunks:
 
         Raises:
             NotApplicable: The file describes other files.
-            Malformed: PQF-004, and PQF-012: it is not known which chunk belongs to which column.
+            Malformed: PQF-004; or PQF-012, if it is unknown which chunk belongs to which column.
         """
         if self.file.is_summary:
             raise NotApplicable
@@ -422,7 +421,7 @@ class ColumnChunks:
                     reason = why_left_out(metadata, chunk, number, leaf)
                     if reason is not None:
                         self.left_out.note(reason, leaf.name)
-                    # Readers that ignore the path find the pages that may be here: these are judged as well.
+                    # Readers that ignore the file path find the pages that may be here, so these are judged as well.
                     if facts is None or (
                         reason is not None and (reason.obstacle != "file" or self.file.is_elsewhere(chunk))
                     ):
@@ -440,7 +439,7 @@ class ColumnChunks:
         return chunks
 
     def count(self, kind: str) -> int:
-        """How many chunks there are, or how many have an index or a bloom filter. Raises the errors of `all`.
+        """The number of all chunks, or of chunks with an index or a bloom filter. Raises the errors of `all`.
 
         Args:
             kind: The kind of a structure, as in `pqassay.under_test.layout`.
@@ -451,7 +450,7 @@ class ColumnChunks:
         return len(self.all if kind == CHUNKS else self.having(_STRUCTURES[kind]))
 
     def having(self, structure: Structure) -> list[ColumnChunkUnderTest]:
-        """The chunks that have something."""
+        """The chunks that have a structure."""
         if structure not in self._having:
             has = HAS[structure]
             self._having[structure] = [chunk for chunk in self.all if has(chunk)]
@@ -459,7 +458,7 @@ class ColumnChunks:
 
 
 def _is_there(read: Callable[[], list[Any]]) -> bool:
-    """Whether there is something, or it cannot be read: asking for it raises the reason."""
+    """Whether a structure exists; also true if reading it fails, since using it then raises the reason."""
     try:
         return bool(read())
     except (FormatError, NotApplicable, NotChecked):

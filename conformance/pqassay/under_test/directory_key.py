@@ -1,4 +1,4 @@
-"""A directory of indexes as one key of the footer holds it: Base64, decoded and read."""
+"""An index directory in one key of the footer: the Base64 text, decoded and parsed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pqassay_spec.directory.entries import Directory
 from pqassay_spec.parquet.thrift import KeyValue
 
 TEXT_BYTES, TEXT_CHARACTERS = 3, 4
-"""Bytes and characters of a group in base64."""
+"""The number of bytes and of characters in a group of Base64."""
 
 
 class DirectoryUnderTest:
@@ -19,9 +19,9 @@ class DirectoryUnderTest:
 
     Attributes:
         file: The file.
-        index: The position of the key among all of the footer.
+        index: The position of the key among all keys of the footer.
         pair: The key and its value.
-        root: Begins the paths of its fields.
+        root: The prefix of the paths of its fields.
     """
 
     def __init__(self, file: FileUnderTest, index: int, pair: KeyValue, root: str) -> None:
@@ -29,7 +29,7 @@ class DirectoryUnderTest:
 
     @property
     def field(self) -> Field:
-        """The value of the key; the pair, if it has no value."""
+        """The field of the key's value; the field of the pair, if it has no value."""
         pair = in_footer(self.file, f"key_value_metadata[{self.index}]")
         return pair if self.pair.value is None else pair / "value"
 
@@ -49,7 +49,7 @@ class DirectoryUnderTest:
 
         Raises:
             Malformed: DIR-001 to DIR-006.
-            NotChecked: Its major version is not known.
+            NotChecked: Its major version is unknown.
         """
         try:
             return grammar.read_directory(self.data)
@@ -63,7 +63,7 @@ class DirectoryUnderTest:
             raise
 
     def spot(self, path: str, offset: int, length: int) -> Spot:
-        """The characters of the key's value that hold some of the decoded bytes."""
+        """The characters of the key's value that encode some of the decoded bytes."""
         start = self._text_start
         first = offset // TEXT_BYTES * TEXT_CHARACTERS
         last = -(-(offset + length) // TEXT_BYTES) * TEXT_CHARACTERS
@@ -72,6 +72,6 @@ class DirectoryUnderTest:
 
     @Remembered
     def _text_start(self) -> int | None:
-        """Where the key's value begins in the file; ``None`` where it is not found."""
+        """The offset of the key's value in the file; ``None`` if it is not found."""
         place, size = self.field.place()
         return None if place < 0 else place + size - len((self.pair.value or "").encode())

@@ -1,8 +1,7 @@
-"""One column chunk that stands for all that are alike: what differs among them is unknown in it.
+"""An example chunk, which represents all similar column chunks: the numbers that differ among them are unknown.
 
-Rules are asked about it as about any chunk.  Their comparisons of the numbers are recorded
-(`pqassay.under_test.unknown`). Access to anything else, such as a name or another part of the file, is
-refused, since it may differ between chunks.
+Rules are tested on it as on any chunk. Their comparisons of the numbers are recorded (`pqassay.under_test.unknown`). Access to anything
+else, such as a name or another part of the file, is refused, since it may differ between chunks.
 """
 
 from __future__ import annotations
@@ -20,17 +19,17 @@ from pqassay_spec.parquet.thrift import ColumnChunk, ColumnIndex, OffsetIndex, R
 
 
 class _Nowhere:
-    """The fields of findings, which there are none of."""
+    """A placeholder for the fields of findings, since an example has no findings."""
 
     def own_header(self, _: Any) -> _Nowhere:
-        """The fields of a page's header, and whatever else."""
+        """The placeholder for the fields of a page's header, and for all other fields."""
         return self
 
     __getattr__ = __truediv__ = __getitem__ = own_header
 
 
 class _Partly:
-    """Something of which little is known."""
+    """A proxy for an object of which only some attributes may be used."""
 
     def __init__(self, refused: Refused, **known: Any) -> None:
         vars(self).update(known, _refused=refused)
@@ -40,7 +39,7 @@ class _Partly:
 
 
 def situation(file: FileUnderTest) -> Hashable:
-    """All that answers about an example may depend on of a file, beside the chunk."""
+    """A key of everything in a file, beside the chunk, that answers about an example may depend on."""
     return file.options, file.kind, file.metadata.column_orders is None
 
 
@@ -49,9 +48,9 @@ class ExampleChunk(ColumnChunkUnderTest):
 
     Args:
         file: The file.
-        alike: Chunks of it that are alike.
-        number: Which of them shows what numbers may be.
-        conditions: Takes note of what is asked.
+        alike: A group of similar chunks of the file.
+        number: The chunk that supplies plausible numbers.
+        conditions: Records the comparisons.
     """
 
     def __init__(self, file: FileUnderTest, alike: AlikeChunks, number: int, conditions: Conditions) -> None:

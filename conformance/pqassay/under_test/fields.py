@@ -1,7 +1,7 @@
-"""Fields of a file under test: what the position of a finding names, and what finds its bytes.
+"""Fields of a file under test: names for the positions of findings, and the search for their bytes.
 
-A field is a structure and the way to one of its parts, as the grammar declares them.  It is printed like the paths of the grammar
-(``footer.row_groups[0].columns[1].meta_data.num_values``); where its bytes are, is looked up for those fields that a report shows.
+A field is a structure and the path of one of its parts, as declared in the grammar. It is printed like the paths of the grammar
+(``footer.row_groups[0].columns[1].meta_data.num_values``). The place of its bytes is looked up only if a report shows the field.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from pqassay.under_test.chunks import ColumnChunkUnderTest
 
 NOWHERE = (-1, 0)
-"""Offset and length of what is not in the file, or cannot be found."""
+"""Offset and length of a field that is absent or cannot be found."""
 
 
 Located = tuple[FieldFinder | None, int, int]
-"""What finds the fields of a structure, if it has some, its offset in the file and its length."""
+"""The finder of a structure's fields, if any, with the structure's offset in the file and its length."""
 
 
 @dataclass(frozen=True)
@@ -34,11 +34,11 @@ class Structure:
     """A structure of a file.
 
     Attributes:
-        name: Its path, with which the paths of its fields begin.
+        name: Its path, the prefix of the paths of its fields.
         file: The file that holds its bytes.
-        located: Locates it. Raises `FormatError`, `NotApplicable` and `NotChecked` where it cannot be read.
-        is_shown_whole: Whether a field that is not there is all of it, rather than the nearest thing around that field.
-        beside: The file of a table that holds its bytes, as reports name it, where the report is about something else.
+        located: Locates it. Raises `FormatError`, `NotApplicable` and `NotChecked` if it cannot be read.
+        is_shown_whole: Whether the whole structure is shown for an absent field, instead of the nearest enclosing field.
+        beside: The file of a table with its bytes, as reports name it, if that is not the judged file.
     """
 
     name: str
@@ -64,7 +64,7 @@ class Field:
 
     Attributes:
         structure: The structure.
-        path: The way to the field from there; empty for the whole structure.
+        path: The path of the field in the structure; empty for the whole structure.
     """
 
     structure: Structure
@@ -82,7 +82,7 @@ class Field:
         return replace(self, path=f"{self.path}[{index}]")
 
     def place(self) -> tuple[int, int]:
-        """Offset and length in the file; `NOWHERE` where its structure cannot be read."""
+        """Offset and length in the file; `NOWHERE` if its structure cannot be read."""
         try:
             return self.structure.place(self.path)
         except (FormatError, NotApplicable, NotChecked):
@@ -103,13 +103,13 @@ def in_footer(file: FileUnderTest, path: str = "") -> Field:
 
 
 def named(file: FileUnderTest, path: str) -> Field | None:
-    """The field that the specification names in an error or a range; ``None`` of what is not in the footer."""
+    """The field for a path in an error or a range of the specification; ``None`` if it is not in the footer."""
     root, _, rest = path.partition(".")
     return in_footer(file, rest) if root == "footer" else None
 
 
 class ChunkFields:
-    """Fields of a column chunk: in the footer's record of it, in its indexes, its bloom filter and its pages.
+    """Fields of a column chunk: in its footer record, its indexes, its bloom filter and its pages.
 
     Attributes:
         chunk: The chunk.
@@ -150,7 +150,7 @@ class ChunkFields:
         return self._field(f"pages[{page.number}].header", located)
 
     def own_header(self, page: PageUnderTest) -> Field:
-        """The part of a page's header that is for its type."""
+        """The part of a page's header that is specific to its type."""
         return self.page(page) / HEADERS[page.header.type]
 
     def body(self, page: PageUnderTest) -> Field:
@@ -162,7 +162,7 @@ class ChunkFields:
         return Field(Structure(f"{self.chunk.path}.{name}", self.chunk.file, located))
 
     def _index(self, name: str, kind: type[ColumnIndex | OffsetIndex]) -> Field:
-        @cache  # an index may list a million pages, which are walked once
+        @cache  # an index may list a million pages, which are walked only once
         def located() -> Located:
             raw: bytes = getattr(self.chunk, f"{name}_bytes")
             return FieldFinder(kind, raw), getattr(self.chunk.chunk, f"{name}_offset"), len(raw)

@@ -1,4 +1,4 @@
-"""A file while it is judged: its bytes, and what was parsed of it so far.
+"""A file during its check: its bytes, and the parts parsed so far.
 
 Checks share what they parse.  Failed parses are cached like successful ones, and the error names the broken
 rule: its check reports the error, and other checks that need the same structure are *not checked*.  So one
@@ -40,9 +40,9 @@ class NotChecked(Exception):  # noqa: N818 - an outcome, not an error
     """A rule could not be tested; the message is the reason that the report gives.
 
     Attributes:
-        obstacle: The reason why it was not tested.
-        judgeable: False where the reason leaves the whole file unjudged: its pages cannot be decoded.
-        hides_column: False where the column is still checked: the payload of an index of it is not known.
+        obstacle: The kind of obstacle.
+        judgeable: False if the whole file counts as unjudged, because its pages cannot be decoded.
+        hides_column: False if the column is still checked, because only the payload of an index on it is unknown.
     """
 
     def __init__(
@@ -54,14 +54,14 @@ class NotChecked(Exception):  # noqa: N818 - an outcome, not an error
 
     @classmethod
     def because(cls, error: FormatError) -> NotChecked:
-        """The reason that bytes could not be read: a rule that they break, what pqassay does not read, or what they hold."""
+        """The `NotChecked` for unreadable bytes: a broken rule, a limit of pqassay, or a limit of the file."""
         if error.rule:
             return Broken(error.rule)
         return cls(error.reason, "tool" if isinstance(error, Unsupported) else "file")
 
 
 class Broken(NotChecked):
-    """Another rule is broken, whose own check says so: what is asked about cannot be judged."""
+    """Another rule is broken, and its own check reports that, so the tested thing cannot be judged."""
 
     def __init__(self, rule: str) -> None:
         super().__init__(f"{rule} is broken", "another rule")
@@ -69,16 +69,16 @@ class Broken(NotChecked):
 
 
 MOST_REASONS = 20
-"""Different reasons that are kept of one obstacle; each may name a column."""
+"""The number of different reasons of one obstacle that are kept; each may name a column."""
 
 
 @dataclass
 class Hindrance:
-    """One obstacle that kept a rule, or several, from being tested.
+    """One obstacle that prevented the test of one or more rules.
 
     Attributes:
-        reasons: The different reasons, the first ones.
-        columns: The columns where it did, as far as columns have a part in it.
+        reasons: The first different reasons.
+        columns: The affected columns, if the obstacle concerns columns.
     """
 
     reasons: list[str]
@@ -91,10 +91,10 @@ class Hindrance:
 
 
 class Hindrances(dict[Obstacle, Hindrance]):
-    """All that kept a rule, or several, from being tested, by obstacle."""
+    """All obstacles that prevented tests of one or more rules, by kind."""
 
     def note(self, problem: NotChecked, column: str | None = None) -> None:
-        """Add what a test ended with, about a column or the whole file."""
+        """Add the error that ended a test, for a column or for the whole file."""
         if isinstance(problem, NotEverywhere):
             self.merge(problem.hindrances)
             return
@@ -102,7 +102,7 @@ class Hindrances(dict[Obstacle, Hindrance]):
         self._add(problem.obstacle, [str(problem)], columns)
 
     def merge(self, other: Hindrances) -> None:
-        """Take over what hindered elsewhere."""
+        """Add the obstacles of another collection."""
         for obstacle, hindrance in other.items():
             self._add(obstacle, hindrance.reasons, hindrance.columns)
 
@@ -120,7 +120,7 @@ class Hindrances(dict[Obstacle, Hindrance]):
 
 
 class NotEverywhere(NotChecked):
-    """A rule could not be tested in some places, for one reason or several; the first is the message."""
+    """A rule could not be tested in some places, for one or more reasons; the first is the message."""
 
     def __init__(self, first: NotChecked, hindrances: Hindrances) -> None:
         super().__init__(str(first), first.obstacle, judgeable=first.judgeable)
@@ -128,7 +128,7 @@ class NotEverywhere(NotChecked):
 
 
 class Mistake(NotChecked):
-    """Something failed by a mistake in this program: no fault of the file, and no reason to keep from other checks."""
+    """A mistake in this program caused a failure: the file is not at fault, and other checks continue."""
 
     def __init__(self, error: Exception) -> None:
         text = " ".join(str(error).split())[:200]
@@ -136,12 +136,12 @@ class Mistake(NotChecked):
 
     @classmethod
     def by(cls, error: Exception) -> Mistake:
-        """The mistake that shows as an exception that should not have come up."""
+        """The mistake that an unexpected exception shows."""
         return cls(error)
 
 
 class Remembered(Generic[Owner, Value]):
-    """A property computed once, whose exception is remembered as well; one by mistake as `Mistake`."""
+    """A property that is computed once. Its exception is also cached; an unexpected exception is cached as `Mistake`."""
 
     def __init__(self, compute: Callable[[Owner], Value]) -> None:
         self._compute = compute
@@ -149,12 +149,12 @@ class Remembered(Generic[Owner, Value]):
         self.__doc__ = compute.__doc__
 
     def __get__(self, owner: Owner, _: type[Owner]) -> Value:
-        # Asked for some sixty times a file, so every call counts.
+        # Used some sixty times per file, so every call counts.
         known = owner.__dict__
         problem: Exception | None = known["_problems"].get(self._name) if "_problems" in known else None
         if problem is None:
             try:
-                # Found under its name, the value is the owner's own attribute from now on.
+                # From now on, the value is an attribute of the owner, so this method is no longer called.
                 value = known[self._name] = self._compute(owner)
             except (FormatError, NotApplicable, NotChecked) as error:
                 problem = known.setdefault("_problems", {})[self._name] = error
@@ -172,10 +172,10 @@ class Options:
     """The options of a check.
 
     Attributes:
-        tier: How deep to look.
-        idx1_column: Column that an IDX1 index describes, its path joined by dots.
-        crc: Whether to read the bodies of pages for their CRC, where the tier alone would not.
-        profile: Name of the profile whose verdicts count.
+        tier: The tier of the check.
+        idx1_column: The column that an IDX1 index describes, as a path joined by dots.
+        crc: Whether to read page bodies for their CRC, even if the tier would not.
+        profile: The name of the profile whose verdicts are used.
     """
 
     tier: Tier
@@ -184,7 +184,7 @@ class Options:
     profile: str | None = None
 
     def reaches(self, tier: Tier) -> bool:
-        """Whether a tier was asked for."""
+        """Whether the requested tier includes a tier."""
         return TIERS.index(tier) <= TIERS.index(self.tier)
 
     @property
@@ -194,22 +194,22 @@ class Options:
 
 
 DATA_PREFIX = "data."
-"""Begins the paths of fields of the Parquet file beside the one under test."""
+"""The prefix of paths of fields of the Parquet file beside the judged file."""
 
 
 def nothing_beside(_: str) -> Source | None:
-    """Opens the files beside one that is alone."""
+    """The opener of files beside a file that has none."""
     return None
 
 
 def no_screens() -> None:
-    """Loads the screens of ``_pm`` where there are none."""
+    """The loader of ``_pm`` screens if there are none."""
 
 
 def overlaps(
     ranges: Iterable[parquet_file.ByteRange],
 ) -> Iterator[tuple[parquet_file.ByteRange, parquet_file.ByteRange]]:
-    """Yield each of some sorted ranges that begins before one ahead of it ends: first the one that ends last, then it."""
+    """Yield each sorted range that begins before an earlier one ends, as a pair: first the earlier range that ends last."""
     widest: parquet_file.ByteRange | None = None
     for given in ranges:
         if widest is not None and given.start < widest.end:
@@ -224,14 +224,14 @@ class FileUnderTest:
 
     Attributes:
         source: Its bytes.
-        options: How to check it.
-        kind: The kind of file as which it is judged.
-        opener: Opens a file of the same folder by its name; ``None`` where there is none. Its maker closes what it opened.
+        options: The options of the check.
+        kind: The kind of file.
+        opener: Opens a file of the same folder by name; returns ``None`` if it does not exist. The caller that supplied it closes the files.
         pm_screens: Loads the screens for the many chunks of a large ``_pm``, see `pqassay.under_test.pm.chunks.Screens`;
-            ``None`` if there are none; then only the rules judge every chunk.
-        left_out: The rules that are not tested; values of which no other speaks are not decoded.
-        prefix: Begins the paths of its fields where it is not the file that the report is about.
-        table: The table that is judged, or to which the file belongs.
+            ``None`` if there are none, so that rules judge every chunk.
+        left_out: The rules that are not tested; values that only these rules need are not decoded.
+        prefix: The prefix of the paths of its fields, if it is not the judged file.
+        table: The table that is judged, or that has the file.
         claims: The claims of that table about the file; ``None`` for a table itself.
     """
 
@@ -247,14 +247,14 @@ class FileUnderTest:
     _parts: dict[Any, Any] = field(default_factory=dict[Any, Any])
 
     def forget(self) -> None:
-        """Let go of everything. The file and its parts know each other, and would stay until the collector comes."""
+        """Release all parts. The file and its parts refer to each other, and would otherwise stay until garbage collection."""
         vars(self).clear()
 
     def beside(self, name: str) -> Source | None:
         """The file of that name in the same folder, ``None`` if there is none.
 
         Raises:
-            NotChecked: There is one, and it cannot be opened; the file under test is not fully judged then.
+            NotChecked: The file exists but cannot be opened; then the file under test is not fully judged.
         """
         try:
             return self.opener(name)
@@ -267,7 +267,7 @@ class FileUnderTest:
         """The Parquet file beside this one.
 
         Raises:
-            NotChecked: There is none, or it cannot be opened.
+            NotChecked: The file does not exist, or cannot be opened.
         """
         source = self.beside(pm.DATA_NAME)
         if source is None:
@@ -275,13 +275,13 @@ class FileUnderTest:
         return FileUnderTest(source, self.options, prefix=DATA_PREFIX)
 
     def part(self, make: Callable[[FileUnderTest], Part]) -> Part:
-        """The family's own view of this file, made once."""
+        """A family's own view of this file, created once."""
         if make not in self._parts:
             self._parts[make] = make(self)
         return cast("Part", self._parts[make])
 
     def head(self) -> None:
-        """Raise `Malformed` (PQF-001) unless the file begins as it must."""
+        """Raise `Malformed` (PQF-001) unless the file begins with the right magic."""
         parquet_file.read_head(self.source)
 
     @Remembered
@@ -290,7 +290,7 @@ class FileUnderTest:
         return parquet_file.read_framing(self.source)
 
     def asked_anew(self, options: Options, left_out: Container[str]) -> FileUnderTest:
-        """The same file for other questions; what was decoded of its footer is shared."""
+        """The same file for other rules; the decoded parts of its footer are shared."""
         other = FileUnderTest(self.source, options, self.kind, left_out=left_out)
         known = vars(self)
         vars(other).update(
@@ -299,7 +299,7 @@ class FileUnderTest:
         return other
 
     def assume_framing(self, framing: parquet_file.Framing) -> None:
-        """Take footer and tail to be in these places, though `framing` may say otherwise: what shows damaged files needs that."""
+        """Set the places of footer and tail, even if `framing` would fail: dumps of damaged files need that."""
         vars(self)["framing"] = framing
 
     @Remembered
@@ -309,14 +309,14 @@ class FileUnderTest:
 
     @Remembered
     def decoded(self) -> tuple[FileMetaData, int]:
-        """The decoded footer and the bytes that its struct takes. Raises PQF-004. Its schema may be that of other files, too."""
+        """The decoded footer, and the number of bytes of its struct. Raises PQF-004. Its schema object may be shared with other files."""
         footer, framing = self.footer, self.framing
         with parquet_file.undoing(self.source):
             return parquet_file.decode_footer(footer, framing, readers=(SCHEMAS, CHUNKS))
 
     @property
     def has_unknown_fields(self) -> bool:
-        """Whether a struct of the footer holds a field that is not declared, or with another type. Raises PQF-004."""
+        """Whether a struct of the footer has an undeclared field, or a field with another type. Raises PQF-004."""
         _ = self.decoded
         return self.footer.has_unknown
 
@@ -349,7 +349,7 @@ class FileUnderTest:
 
     @Remembered
     def schema(self) -> Schema:
-        """The schema, which is one tree. Raises PQF-004."""
+        """The schema, checked to be one tree. Raises PQF-004."""
         return schema_of(self.metadata)
 
     @property
@@ -359,17 +359,17 @@ class FileUnderTest:
 
     @Remembered
     def offsets(self) -> list[parquet_file.ByteRange]:
-        """Every offset into this file that the footer holds; those of a summary lead into other files."""
+        """Every offset into this file in the footer; the offsets of a summary point into other files."""
         return [] if self.is_summary else list(parquet_file.referenced_offsets(self.metadata, self.framing))
 
     @property
     def has_offsets(self) -> bool:
-        """Whether the footer holds an offset into this file."""
+        """Whether the footer has an offset into this file."""
         return bool(self.offsets) if self.layout is None else self.layout.count > 0
 
     @Remembered
     def layout(self) -> Layout | None:
-        """The layout of a file whose ranges lie in the body and share no byte; ``None`` where that is not certain."""
+        """The layout of a file whose ranges lie in the body and do not overlap; ``None`` if that is uncertain."""
         if self.is_summary:
             return None
         with collector_paused():
@@ -377,7 +377,7 @@ class FileUnderTest:
 
     @Remembered
     def alike(self) -> Alike | None:
-        """The column chunks that are encoded alike; ``None`` where there are none, or not one chunk for each leaf."""
+        """The similar column chunks; ``None`` if there are none, or not exactly one chunk for each leaf."""
         try:
             metadata, schema = self.metadata, self.schema
             with collector_paused():
@@ -387,17 +387,17 @@ class FileUnderTest:
 
     @Remembered
     def stray_offsets(self) -> frozenset[str]:
-        """The fields of those offsets that lead out of the body, which PQF-008 judges."""
+        """The fields of the offsets that point outside the body, which PQF-008 judges."""
         if self.layout is not None:
             return frozenset()
         return frozenset(given.field for given in self.offsets if not self.in_body(given))
 
     @Remembered
     def ranges(self) -> list[parquet_file.ByteRange]:
-        """Every range that the footer gives away, sorted; bloom lengths read from the file where the tier allows.
+        """Every range in the footer, sorted; lengths of bloom filters are read from the file if the tier allows.
 
-        A chunk one of whose page offsets points outside the body is left out: its place is not known.  So is one
-        whose size is negative, which PQF-015 judges.
+        A chunk with a page offset outside the body is omitted, since its place is unknown. A chunk with a negative size is also omitted;
+        PQF-015 judges it.
         """
         if self.is_summary:
             return []
@@ -412,18 +412,18 @@ class FileUnderTest:
 
     @Remembered
     def overlapping(self) -> frozenset[str]:
-        """The fields of those ranges inside the body that share a byte with another one. It is not known what is there."""
+        """The fields of the ranges inside the body that overlap another range. The contents of such ranges are unknown."""
         if self.layout is not None:
             return frozenset()
         return frozenset(given.field for both in overlaps(self.ranges_inside) for given in both)
 
     @Remembered
     def ranges_inside(self) -> list[parquet_file.ByteRange]:
-        """Those of the `ranges` that lie in the body."""
+        """The `ranges` that lie in the body."""
         return [given for given in self.ranges if self.in_body(given)]
 
     def in_body(self, given: parquet_file.ByteRange) -> bool:
-        """Whether a range lies between head and footer; an empty one needs room for a byte."""
+        """Whether a range lies between head and footer; an empty range needs room for one byte."""
         start, end = self._body
         return start <= given.start <= given.start + (given.end - given.start or 1) <= end
 
@@ -432,7 +432,7 @@ class FileUnderTest:
         return self.framing.body_start, self.framing.footer_start
 
     def require_sound_ranges(self) -> None:
-        """Raise the rule that is broken where ranges leave the body or overlap: what follows from them means nothing then."""
+        """Raise the broken rule if ranges leave the body or overlap, since conclusions from them would be meaningless."""
         if self.layout is not None:
             return
         for group in self.metadata.row_groups:

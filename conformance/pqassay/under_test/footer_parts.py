@@ -19,7 +19,7 @@ class FooterEntry(NamedTuple, Generic[Part]):
         file: The file.
         path: The path of the list, below the footer.
         number: Its position.
-        part: What is listed there.
+        part: The entry itself.
     """
 
     file: FileUnderTest
@@ -29,18 +29,18 @@ class FooterEntry(NamedTuple, Generic[Part]):
 
     @property
     def field(self) -> Field:
-        """Its field of the footer."""
+        """Its field in the footer."""
         return in_footer(self.file, f"{self.path}[{self.number}]")
 
 
 RowGroupUnderTest = FooterEntry[RowGroup]
-"""A row group as the footer lists it, of this file or, in a summary, of another one."""
+"""A row group in the footer; in a summary, a row group of another file."""
 
 KeyValueUnderTest = FooterEntry[KeyValue]
 """A pair of the footer's key-value metadata."""
 
 ElementUnderTest = FooterEntry[SchemaElement]
-"""An element of the schema, the root among them."""
+"""An element of the schema, including the root."""
 
 
 def listed(file: FileUnderTest, path: str, parts: Sequence[Part]) -> list[FooterEntry[Part]]:
@@ -49,7 +49,7 @@ def listed(file: FileUnderTest, path: str, parts: Sequence[Part]) -> list[Footer
 
 
 def path_in_schema(chunk: ColumnChunk) -> list[str] | None:
-    """The names of the column to which a chunk says that it belongs; ``None`` if it does not say."""
+    """The path of the column that a chunk names; ``None`` if it names none."""
     if chunk.meta_data is not None:
         return chunk.meta_data.path_in_schema
     key = chunk.crypto_metadata and chunk.crypto_metadata.ENCRYPTION_WITH_COLUMN_KEY

@@ -1,7 +1,7 @@
-"""The index directory of a file: the directories of its footer keys, and their entries, as far as the footer tells about them.
+"""The index directory of a file: the directories in its footer keys, and their entries, as described in the footer.
 
-An entry is *superseded* if another one with the same key follows it, and *stale* if it was made from other data than the footer
-describes.  One finding says so, and nothing more is asked of either.
+An entry is *superseded* if another one with the same key follows it, and *stale* if it was made from other data than the footer describes.
+Each such entry has one finding, and no other rule is tested on it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SINGLE_COLUMN = frozenset({IndexType.IDX1, IndexType.DISTINCT_SET, IndexType.HLL
 
 
 class BlobPlace(NamedTuple):
-    """Where a blob is in the body, and whose it is."""
+    """The place of a blob in the body, with its entry."""
 
     start: int
     end: int
@@ -45,8 +45,8 @@ class EntryUnderTest:
 
     Attributes:
         directory: Its directory.
-        number: Its place among the entries of that directory.
-        entry: What it says.
+        number: Its position in that directory.
+        entry: The parsed entry.
         is_last: Whether no entry with the same key follows.
     """
 
@@ -60,18 +60,18 @@ class EntryUnderTest:
 
     @property
     def kind(self) -> str:
-        """The name of its type; its number, where it is not known."""
+        """The name of its type; its number, if it has no known name."""
         known = [member.name for member in IndexType if member == self.head.type]
         return known[0] if known else self.entry.type_name or f"type {self.head.type}"
 
     @property
     def is_named(self) -> bool:
-        """Whether its type is someone's own: everything about it is judged but what its blob means."""
+        """Whether its type is user-defined: everything about it is judged except the meaning of its blob."""
         return is_named(self.head.type)
 
     @property
     def column(self) -> str | None:
-        """The column that it describes, the measure of several, for the positions of findings."""
+        """The column that it describes, for positions of findings; of several columns, the measure."""
         return ".".join(self.entry.columns[-1]) if self.entry.columns else None
 
     @property
@@ -80,17 +80,17 @@ class EntryUnderTest:
         return f"{self.directory.root}.entries[{self.number}]"
 
     def spot(self, name: str) -> Spot:
-        """A field of its head."""
+        """The spot of a field of its head."""
         start = self.directory.directory.starts[self.number]
         offset, length = EntryHead.place(name, start)
         return self.directory.spot(f"directory.entries[{self.number}].head.{name}", offset, length)
 
     def violation(self, name: str, said: str, expected: str, actual: str) -> Violation:
-        """A violation at a field of its head."""
+        """The violation at a field of its head."""
         return self.spot(name).violation(f"{self}: {said}", expected, actual, column=self.column)
 
     def malformed(self, rule: str, name: str, said: str, expected: str = "", actual: str = "") -> Malformed:
-        """An error at a field of its head."""
+        """The error at a field of its head."""
         spot = self.spot(name)
         return Malformed(
             f"{self}: {said}",
@@ -102,10 +102,10 @@ class EntryUnderTest:
             actual=actual,
         )
 
-    # ---------------------------------------------------------------------------------- whether it is asked about
+    # ---------------------------------------------------------------------------------- whether rules are tested on it
 
     def require_known(self) -> None:
-        """Raise `NotChecked` if its type or the version of its type is not known here; the chapter says what holds of all named types."""
+        """Raise `NotChecked` if its type or the type's version is unknown; named types are known, since the chapter defines them in general."""
         if self.is_named:
             return
         if self.head.type not in list(IndexType):
@@ -116,13 +116,13 @@ class EntryUnderTest:
             )
 
     def require_current(self) -> None:
-        """Raise the errors of `require_known`, and DIR-009 of an entry that is superseded."""
+        """Raise the errors of `require_known`, and DIR-009 for a superseded entry."""
         self.require_known()
         if not self.is_last:
             raise Broken("DIR-009")
 
     def strange_codes(self) -> Iterator[str]:
-        """The names of the fields among granularity, placement and codec whose number is not known."""
+        """Yield the names of the fields among granularity, placement and codec whose number is unknown."""
         known: dict[str, Sequence[int]] = {
             "granularity": list(Granularity),
             "placement": list(Placement),
@@ -144,7 +144,7 @@ class EntryUnderTest:
 
     @Remembered
     def stale(self) -> str:
-        """Why it is stale; empty if it is not.
+        """The reason why it is stale; empty if it is not.
 
         Raises:
             Malformed: DIR-010, and PQF-012.
@@ -160,12 +160,12 @@ class EntryUnderTest:
 
     @property
     def shape(self) -> int:
-        """The digest of what the footer says about its columns."""
+        """The digest of the footer's data about its columns."""
         shapes = self.file.part(_Shapes)
         return shapes.of(self.entry.columns)
 
     def _chunks_of_footer(self) -> Iterator[int]:
-        """The number of each row group; raises `NotChecked` at the first whose chunk cannot be read."""
+        """Yield the number of each row group; raise `NotChecked` at the first chunk that cannot be read."""
         positions = self.ordinals
         for number, group in enumerate(self.file.metadata.row_groups):
             for position, leaf in zip(positions, self.leaves, strict=True):
@@ -176,7 +176,7 @@ class EntryUnderTest:
 
     @property
     def ordinals(self) -> list[int]:
-        """The place of each of its columns among the leaves. Raises DIR-010."""
+        """The position of each of its columns among the leaves. Raises DIR-010."""
         _ = self.leaves
         known = self.file.leaves
         return [
@@ -186,10 +186,10 @@ class EntryUnderTest:
 
     @Remembered
     def is_fresh(self) -> bool:
-        """True.
+        """Always true; raises an error if the entry is not fresh.
 
         Raises:
-            NotChecked: It is superseded (DIR-009) or stale (DIR-010, DIR-016), or its type is not known.
+            NotChecked: It is superseded (DIR-009) or stale (DIR-010, DIR-016), or its type is unknown.
         """
         self.require_current()
         if self.stale:
@@ -198,7 +198,7 @@ class EntryUnderTest:
 
     @Remembered
     def is_described(self) -> bool:
-        """True. Raises the errors of `is_fresh`, and DIR-007, DIR-011, DIR-018: its blob cannot be judged then."""
+        """Always true. Raises the errors of `is_fresh`, and DIR-007, DIR-011, DIR-018, with which its blob cannot be judged."""
         _ = self.is_fresh
         if any(self.strange_codes()):
             raise Broken("DIR-007")
@@ -209,7 +209,7 @@ class EntryUnderTest:
         return True
 
     def wrong_columns(self) -> Iterator[str]:
-        """The problems of its columns, in words: their number, or a column that an index of its type cannot describe."""
+        """Yield the problems of its columns, in words: a wrong number, or a column that its type cannot describe."""
         count, kind = len(self.entry.columns), self.head.type
         if count != 1 and (kind in SINGLE_COLUMN or not count):
             yield f"{count} columns, and {self.kind} describes {'one' if kind in SINGLE_COLUMN else 'at least one'}"
@@ -228,7 +228,7 @@ class EntryUnderTest:
                 yield f"column {leaf.name} is a key, and holds floating point numbers"
 
     def pages_problem(self) -> str:
-        """Why it cannot describe pages, though it says so; empty if it can, or does not."""
+        """Why it cannot describe pages, though it claims to; empty if it can, or makes no such claim."""
         if self.head.granularity != Granularity.PAGE:
             return ""
         if len(self.entry.columns) != 1:
@@ -260,7 +260,7 @@ class EntryUnderTest:
 
     @Remembered
     def part_rows(self) -> list[int]:
-        """Rows of each part. Raises the errors of `is_described`, and of pages what `PagePlaces.row_counts` does."""
+        """The number of rows of each part. Raises the errors of `is_described`, and for pages those of `PagePlaces.row_counts`."""
         _ = self.is_described
         groups = self.file.metadata.row_groups
         if self.head.granularity == Granularity.FILE:
@@ -271,7 +271,7 @@ class EntryUnderTest:
 
     @Remembered
     def part_groups(self) -> list[int | None]:
-        """The row group of each part, ``None`` for the file. Raises the errors of `part_rows`."""
+        """The row group of each part; ``None`` for a part that is the file. Raises the errors of `part_rows`."""
         if self.head.granularity == Granularity.FILE:
             return [None]
         if self.head.granularity == Granularity.ROW_GROUP:
@@ -279,7 +279,7 @@ class EntryUnderTest:
         return [chunk.row_group for chunk in self._chunks_of_pages() for _ in chunk.page_places.row_counts]
 
     def _chunks_of_pages(self) -> Iterator[ColumnChunkUnderTest]:
-        """The chunks of its one column, except those without rows: they have no pages, and most writers give them no offset index."""
+        """Yield the chunks of its only column, except chunks without rows, which have no pages and usually no offset index."""
         for (chunk,), group in zip(self.chunks, self.file.metadata.row_groups, strict=True):
             if group.num_rows:
                 yield chunk
@@ -288,12 +288,12 @@ class EntryUnderTest:
 
     @property
     def span(self) -> tuple[int, int]:
-        """Where its blob says to be: in the file, or in the extension's area."""
+        """The stated range of its blob, in the file or in the extension's area."""
         return self.head.offset, self.head.offset + self.head.stored_length
 
     @Remembered
     def is_placed(self) -> bool:
-        """True. Raises the errors of `is_described`, and DIR-012."""
+        """Always true. Raises the errors of `is_described`, and DIR-012."""
         _ = self.is_described
         framing, area = self.file.framing, self.file.part(IndexDirectory).area
         start, end = self.span
@@ -327,7 +327,7 @@ class EntryUnderTest:
             raise self.malformed(error.rule or "", name, error.reason, error.expected, error.actual) from None
 
     def blob_spot(self, path: str, offset: int = 0, length: int | None = None) -> Spot:
-        """A field of its blob, of which path and place in the blob are given; all of the blob, if it is compressed."""
+        """The spot of a field of its blob, given its path and its place in the blob; of the whole blob, if it is compressed."""
         named = ".".join(filter(None, (f"{self.root}.blob", path)))
         size = self.head.stored_length
         if self.head.codec != CompressionCodec.UNCOMPRESSED or length is None:
@@ -345,13 +345,13 @@ class EntryUnderTest:
 
     @Remembered
     def _inline_start(self) -> int:
-        """Where its inline blob begins among the directory's bytes."""
+        """The offset of its inline blob among the directory's bytes."""
         inline = f"directory.entries[{self.number}].inline"
         leaves = grammar.trace_directory(self.directory.data)
         return next(leaf.offset for leaf in leaves if leaf.path == inline)
 
     def has_its_bytes(self) -> bool:
-        """Whether the bytes at its place in the body have its checksum, whatever else it says."""
+        """Whether the bytes at its place in the body match its checksum, regardless of other fields."""
         start, end = self.span
         if not self.file.framing.body_start <= start <= end <= self.file.framing.footer_start:
             return False
@@ -359,14 +359,14 @@ class EntryUnderTest:
 
 
 class _Shapes:
-    """The shapes of columns of one file, each worked out once."""
+    """The shapes of columns of one file, each computed once."""
 
     def __init__(self, file: FileUnderTest) -> None:
         self._file = file
         self._known: dict[tuple[Path, ...], int] = {}
 
     def of(self, columns: tuple[Path, ...]) -> int:
-        """The shape of some columns. Raises `Malformed` if the footer holds a number that none can be."""
+        """The shape of some columns. Raises `Malformed` if the footer has an impossible number."""
         if columns not in self._known:
             with boundary():
                 self._known[columns] = identity.shape_of(self._file.metadata, columns)
@@ -374,14 +374,14 @@ class _Shapes:
 
 
 class IndexDirectory:
-    """All directories of a file: its part of that name, ``file.part(IndexDirectory)``."""
+    """All directories of a file, available as ``file.part(IndexDirectory)``."""
 
     def __init__(self, file: FileUnderTest) -> None:
         self.file = file
 
     @Remembered
     def directories(self) -> list[DirectoryUnderTest]:
-        """The directories, in the order of their keys; none in a summary of other files. Raises PQF-004."""
+        """The directories, in the order of their keys; empty in a summary of other files. Raises PQF-004."""
         if self.file.is_summary:
             return []
         found = [(index, pair) for index, pair in enumerate(self.file.key_values) if pair.key == grammar.KEY]
@@ -393,10 +393,10 @@ class IndexDirectory:
 
     @Remembered
     def entries(self) -> list[EntryUnderTest]:
-        """The entries of all directories that can be read."""
+        """The entries of all readable directories."""
         read: list[tuple[DirectoryUnderTest, Directory]] = []
         for one in self.directories:
-            with suppress(FormatError, NotChecked):  # its own rules say so
+            with suppress(FormatError, NotChecked):  # its own rules report that
                 read.append((one, one.directory))
         last = {entry.key: id(entry) for _, directory in read for entry in directory.entries}
         return [
@@ -413,7 +413,7 @@ class IndexDirectory:
 
     @Remembered
     def area_start(self) -> int | None:
-        """Where these bytes begin in the file; ``None`` where they are not found."""
+        """The offset of these bytes in the file; ``None`` if they are not found."""
         start = placement.extension_start(bytes(self.file.footer))
         return None if start is None else self.file.framing.footer_start + start
 
@@ -421,7 +421,7 @@ class IndexDirectory:
     def stretches(self) -> Sequence[BlobPlace]:
         """The blobs in the body, in the order of their places, of all types.
 
-        If the entry is not stale they are where it says; else, where its checksum says that they still are.
+        A blob of a fresh entry is at its stated place. A blob of a stale entry is listed only if the bytes there still match its checksum.
         """
         blobs_there: list[BlobPlace] = []
         framing = self.file.framing
@@ -435,7 +435,7 @@ class IndexDirectory:
 
     @Remembered
     def idx1_stretch(self) -> tuple[int, int] | None:
-        """Where the blob is to which the key of IDX1 leads; ``None`` where it leads to none."""
+        """The range of the blob that the key of IDX1 refers to; ``None`` if it refers to none."""
         text = next((pair.value for pair in self.file.key_values if pair.key == idx1.KEY), None)
         try:
             blob = idx1.read_blob(
@@ -447,7 +447,7 @@ class IndexDirectory:
 
     @property
     def misplaced(self) -> str:
-        """The rule that an entry breaks whose blob in the body is not where it says; empty if there is none."""
+        """The rule that an entry breaks if its blob in the body is not at its place; empty if there is none."""
         end = 0
         for stretch in self.stretches:
             if stretch.start < end and stretch.entry.is_last:
@@ -466,13 +466,13 @@ class IndexDirectory:
         return ""
 
     def require_readable(self) -> None:
-        """Raise what keeps a directory from being read: its bytes are not known then."""
+        """Raise the error that prevents reading a directory, since its bytes are unknown then."""
         for one in self.directories:
             _ = one.directory
 
 
 def _explains(entry: EntryUnderTest) -> bool:
-    """Whether the bytes where an entry points are its blob."""
+    """Whether the bytes at an entry's place are its blob."""
     try:
         entry.require_known()
         if not entry.stale:

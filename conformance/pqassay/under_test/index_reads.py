@@ -1,7 +1,7 @@
-"""The page indexes and bloom filters of a file as they are read: neighbors at once, since they usually are together.
+"""Reads of page indexes and bloom filters: neighbors are read at once, since they are usually contiguous.
 
-A file of 500 columns and 100 row groups has 100,000 page indexes.  Read one by one they would cost as many system calls, and
-from an object store as many requests.  There, bloom filters are read with them: a request takes as long as the bytes of many filters.
+A file of 500 columns and 100 row groups has 100,000 page indexes. Read one by one they would cost as many system calls, and from an object
+store as many requests. In a store, bloom filters are read with them, since a request takes as long as reading many filters.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from pqassay.under_test.file import FileUnderTest
 
 KEPT = 4
-"""Pieces that are kept. Offset indexes, column indexes and filters are read at the same time, mostly from three places."""
+"""The number of cached pieces. Offset indexes, column indexes and filters are read alternately, mostly from three places."""
 
 
 class Stride(NamedTuple):
     """The lengths of reads.
 
     Attributes:
-        gap: Bytes between two structures that are read along, since a second read would cost more.
-        piece: Bytes that are read at once; a structure that alone is longer is read whole.
+        gap: The largest gap between two structures that are read together, in bytes.
+        piece: The largest number of bytes per read; a longer structure is still read at once.
     """
 
     gap: int
@@ -38,14 +38,14 @@ class Stride(NamedTuple):
 
 LOCAL = Stride(64 << 10, 4 << 20)
 REMOTE = Stride(1 << 20, 16 << 20)
-"""A request takes as long as a megabyte."""
+"""The lengths for stores, where a request takes as long as reading a megabyte."""
 
 Piece = tuple[int, int]
-"""Where bytes that are read at once start and end."""
+"""Start and end of a range that is read at once."""
 
 
 class FilterNeeds(NamedTuple):
-    """What rules that are tested need of bloom filters: their headers, and their bitsets."""
+    """Whether the tested rules need the headers and the bitsets of bloom filters."""
 
     headers: bool
     bitsets: bool
@@ -55,9 +55,9 @@ NONE_NEEDED = FilterNeeds(headers=False, bitsets=False)
 
 
 class IndexReads:
-    """The bytes of a file's page indexes, and in a store of its bloom filters, in pieces that are read when first asked for.
+    """The bytes of a file's page indexes, and in a store of its bloom filters, in pieces that are read on first use.
 
-    The part of that name of a file under test, and a `Source`: whatever is elsewhere, it reads by itself.
+    It is available as ``file.part(IndexReads)``, and is a `Source` that reads all other bytes directly.
     """
 
     def __init__(self, file: FileUnderTest) -> None:
@@ -75,7 +75,7 @@ class IndexReads:
         return piece[offset - start : offset - start + length]
 
     def around(self, offset: int, length: int) -> tuple[bytes, int]:
-        """The bytes of a range, perhaps among others, and where those start. Raises the errors of the source."""
+        """The bytes of a range, perhaps with neighbors, and the offset of the first byte. Raises the errors of the source."""
         place = bisect_right(self._starts, offset) - 1
         if place < 0 or offset + length > self._ends[place]:
             return self._source.read(offset, length), offset
@@ -91,7 +91,7 @@ class IndexReads:
 
 
 def index_pieces(file: FileUnderTest) -> list[Piece]:
-    """The pieces in which the page indexes and bloom filters of a file are read; those that no rule needs are left out."""
+    """The pieces in which page indexes and bloom filters of a file are read, without structures that no rule needs."""
     is_local = is_near(file.source)
     stride = LOCAL if is_local else REMOTE
     needs = NONE_NEEDED if is_local else filter_needs(file.left_out)
@@ -108,7 +108,7 @@ def index_pieces(file: FileUnderTest) -> list[Piece]:
 
 
 def filter_needs(left_out: Container[str]) -> FilterNeeds:
-    """The parts of bloom filters that rules need, except filters that are left out."""
+    """The parts of bloom filters that rules need, given the rules that are not tested."""
     headers, bitsets = _rules_of_filters()
     needs_bitsets = any(rule not in left_out for rule in bitsets)
     return FilterNeeds(needs_bitsets or any(rule not in left_out for rule in headers), needs_bitsets)
@@ -116,7 +116,7 @@ def filter_needs(left_out: Container[str]) -> FilterNeeds:
 
 @cache
 def _rules_of_filters() -> tuple[Sequence[str], Sequence[str]]:
-    """The rules about headers of bloom filters, and about bitsets."""
+    """The rules about headers of bloom filters, and the rules about bitsets."""
 
     def about(field: str) -> Sequence[str]:
         return [
@@ -129,7 +129,7 @@ def _rules_of_filters() -> tuple[Sequence[str], Sequence[str]]:
 
 
 def _structures(file: FileUnderTest, needs: FilterNeeds, stride: Stride) -> Sequence[Piece]:
-    """Where the structures are that are read, in order. They may overlap in a file that is not sound."""
+    """The ranges of the structures to read, sorted. They may overlap in a file that is not sound."""
     layout = file.layout
     if layout is not None and not needs.headers:
         return layout.places(*INDEXES)
@@ -164,7 +164,7 @@ def _stated_indexes(file: FileUnderTest) -> Iterator[Piece]:
 
 
 def _stated_filters(file: FileUnderTest, most: int) -> Iterator[Piece]:
-    """Where bloom filters are; one whose length the footer omits ends, for now, where the next structure begins."""
+    """Yield the ranges of bloom filters. If the footer omits a length, the range ends at the next structure."""
     if file.is_summary:
         return
     filters: list[tuple[int, int | None]] = []

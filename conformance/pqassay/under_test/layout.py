@@ -1,10 +1,10 @@
-"""The layout of a sound file, read off its footer in one pass.
+"""The layout of a sound file, computed from its footer in one pass.
 
 In nearly all files, every offset leads into the body, every structure lies there, and no two share a byte. If
 this holds, a few numbers answer all rules about the places of structures.  Otherwise there is no such layout,
 and the rules look at the ranges one by one.
 
-Numbers are looked at in columns: of chunks that are encoded alike (`pqassay.under_test.alike`), and of all others behind them.
+The numbers are columns: first of the similar chunks (`pqassay.under_test.alike`), then of all other chunks.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Extents(NamedTuple):
 
 
 class GroupSums:
-    """The sums over the chunks of a row group: bytes before and after compression, and the place of its first page."""
+    """The sums over the chunks of a row group: uncompressed and compressed bytes, and the place of its first page."""
 
     def __init__(self) -> None:
         self.uncompressed = 0
@@ -41,14 +41,14 @@ class GroupSums:
 
 
 class Layout:
-    """The ranges of a file, none of which overlap, and the sums of its row groups.
+    """The ranges of a file, which do not overlap, and the sums of its row groups.
 
     Attributes:
-        kinds: The ranges by kind; those of one kind are in no order.
+        kinds: The ranges by kind, unsorted.
         groups: The sums.
-        count: Ranges.
-        length: Bytes in all of them.
-        has_old_bounds: Whether a chunk has deprecated bounds and no others.
+        count: The number of ranges.
+        length: The total number of bytes in them.
+        has_old_bounds: Whether a chunk has only deprecated bounds.
     """
 
     def __init__(self, row_groups: int) -> None:
@@ -67,7 +67,7 @@ class Layout:
         )
 
     def is_dense(self, kind: str) -> bool:
-        """Whether nothing is between the structures of a kind that belong to one row group."""
+        """Whether the structures of a kind in each row group are contiguous."""
         extents = self.kinds[kind]
         length = sum(extents.ends) - sum(extents.starts)
         if length == max(extents.ends, default=0) - min(extents.starts, default=0):
@@ -85,7 +85,7 @@ class Layout:
 
 
 class _Columns:
-    """Columns of the chunks of a footer, with ``None`` for a field that is absent."""
+    """Columns of the chunks of a footer, with ``None`` for absent fields."""
 
     def __init__(self, metadata: FileMetaData, alike: Alike | None) -> None:
         self._alike = () if alike is None else alike.groups
@@ -102,14 +102,14 @@ class _Columns:
 
     @property
     def has_old_bounds(self) -> bool:
-        """Whether a chunk has deprecated bounds and no others."""
+        """Whether a chunk has only deprecated bounds."""
         return any(chunks.has_old_bounds for chunks in self._alike) or any(
             chunk.meta_data is not None and has_old_bounds(chunk.meta_data.statistics)
             for chunk in self.records
         )
 
     def named(self, *path: str) -> list[Any] | None:
-        """The column of a field; ``None`` where no chunk has it."""
+        """The column of a field; ``None`` if all chunks lack it."""
         values: list[Any] = []
         for chunks in self._alike:
             place = chunks.shapes[0].places.get(path)
@@ -120,7 +120,7 @@ class _Columns:
 
 
 def layout_of(metadata: FileMetaData, framing: Framing, alike: Alike | None = None) -> Layout | None:
-    """The layout of a file that is not a summary of others; ``None`` where anything about it is unsound or unusual."""
+    """The layout of a file that is not a summary; ``None`` if anything about it is unsound or unusual."""
     layout = Layout(len(metadata.row_groups))
     columns = _Columns(metadata, alike)
     if any(chunk.meta_data is None for chunk in columns.records):
@@ -132,7 +132,7 @@ def layout_of(metadata: FileMetaData, framing: Framing, alike: Alike | None = No
         return None
     starts = sorted([start for extents in layout.kinds.values() for start in extents.starts])
     ends = sorted([end for extents in layout.kinds.values() for end in extents.ends])
-    # None is empty: as many begin as end, so that no two share a byte if each ends before the next one begins.
+    # No range is empty. There are as many starts as ends, so ranges do not overlap if each ends before the next begins.
     if starts and not (
         framing.body_start <= starts[0]
         and ends[-1] <= framing.footer_start
@@ -146,7 +146,7 @@ def layout_of(metadata: FileMetaData, framing: Framing, alike: Alike | None = No
 
 
 def _add_chunks(layout: Layout, columns: _Columns, framing: Framing) -> bool:
-    """Add the ranges of chunks; say whether none of them is unusual."""
+    """Add the ranges of chunks; return whether all of them are usual."""
     values, compressed, uncompressed, data = (
         columns.named("meta_data", name) or ()
         for name in ("num_values", "total_compressed_size", "total_uncompressed_size", "data_page_offset")
@@ -182,7 +182,7 @@ _PLACES = (
 
 
 def _add_kind(extents: Extents, columns: _Columns, place: tuple[str, ...], size: tuple[str, ...]) -> bool:
-    """Add the structures of a kind; say whether all of them have an offset that can be one, and a length."""
+    """Add the structures of a kind; return whether all of them have a possible offset and a length."""
     offsets, lengths, row_groups = columns.named(*place), columns.named(*size), columns.row_groups
     if offsets is None:
         return True

@@ -1,4 +1,4 @@
-"""Bounds of floating point columns that are NaN, which has no place in the type-defined order."""
+"""NaN bounds of floating-point columns, which the type-defined order does not contain."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ class BoundInUse(NamedTuple):
     Attributes:
         name: Its field.
         raw: Its bytes.
-        above: Whether it is the upper one.
-        order: How it compares.
+        above: Whether it is the upper bound.
+        order: Its order.
     """
 
     name: str
@@ -30,9 +30,9 @@ class BoundInUse(NamedTuple):
 
 
 def bounds_in_use(chunk: ColumnChunkUnderTest) -> list[BoundInUse]:
-    """The bounds of a floating point column under the type-defined order, without a count of NaN.
+    """The bounds of a floating-point column under the type-defined order, without a count of NaN.
 
-    Readers use the deprecated bounds where there are no others, and the order of the type where the footer gives none.
+    Readers use the deprecated bounds if there are no others, and the order of the type if the footer gives none.
     """
     statistics, order = chunk.statistics, chunk.order
     if statistics is None:

@@ -1,9 +1,8 @@
-"""Values that are not known yet, and the conditions on which an answer about them rests.
+"""Unknown values, and the conditions on which an answer about them depends.
 
-A file may have thousands of things that differ in a few numbers.  A rule is tested on one of them, with each
-of these numbers as an `Unknown`: it behaves like the number of that thing, and records every comparison.
-The rule's answer applies to every other thing with the same results of the comparisons.  `Conditions` writes
-that down as a function that goes over the columns of all things.
+A file may have thousands of things that differ in a few numbers. A rule is tested on one of them, with each of these numbers as an
+`Unknown`: it behaves like the number of that thing, and records every comparison. The rule's answer applies to every other thing with the
+same results of the comparisons. `Conditions` compiles the recorded comparisons to a function over the columns of all things.
 
 >>> conditions = Conditions()
 >>> rows, values = conditions.unknown(0, 20), conditions.unknown(1, 20)
@@ -26,18 +25,18 @@ from typing import Any, NoReturn
 from pqassay_spec.base.stand_ins import StandIn
 
 Columns = Any
-"""The values of things, one sequence for each column, by its position."""
+"""The values of all things: one sequence for each column, by its position."""
 
 
 class NotKnown(Exception):  # noqa: N818 - an outcome, not an error
-    """An answer would rest on more than is noted."""
+    """An answer would depend on something that is not recorded."""
 
 
 class Conditions:
-    """What was asked about unknown values, as expressions of Python.
+    """The recorded comparisons of unknown values, as Python expressions.
 
     Attributes:
-        is_lost: Whether something was asked that cannot be noted.
+        is_lost: Whether an operation could not be recorded.
     """
 
     def __init__(self) -> None:
@@ -47,36 +46,36 @@ class Conditions:
         self.is_lost = False
 
     def unknown(self, column: int, value: Any) -> Unknown:
-        """The value of a column, of which one is known."""
+        """The unknown of a column, with the value of one thing."""
         return Unknown(self, self.column(f"columns[{column}]"), value)
 
     def column(self, source: str) -> str:
-        """The name of a value of a column, which is an expression."""
+        """The variable name of a column value, given as an expression."""
         return self._columns.setdefault(source, f"c{len(self._columns)}")
 
     def results(self, function: Callable[..., Any], before: Sequence[Any], term: str) -> str:
-        """The name of a value of what a function makes of a column."""
+        """The variable name of a function's result for a column."""
         source = next(source for source, name in self._columns.items() if name == term)
         return self.column(
             f"{self.named(function)}({''.join(f'{self.named(part)}, ' for part in before)}{source})"
         )
 
     def answer(self, asked: str, value: object) -> bool:
-        """Note that something is true or false."""
+        """Record that an expression is true or false."""
         return self._asked.setdefault(asked, bool(value))
 
     def named(self, value: Any) -> str:
-        """An expression for what is known."""
+        """An expression for a known value."""
         if type(value) is int:
             return repr(value)
         try:
             return self._names.setdefault((type(value), value), f"k{len(self._names)}")
-        except TypeError:  # compared with what has no hash
+        except TypeError:  # compared with an unhashable value
             self.is_lost = True
             raise
 
     def compiled(self) -> Callable[[Columns, int], list[int]]:
-        """Finds, among a number of things, the positions of those that differ, or of which nothing is known."""
+        """A function that finds, among a number of things, the positions of those that may differ."""
         tests = [asked if expected else f"not {asked}" for asked, expected in self._asked.items()]
         test = " and ".join(tests) or "True"
         used = {*re.findall(r"\bc\d+", test)}
@@ -98,7 +97,7 @@ class Conditions:
 
 
 class Refused:
-    """What must not be asked about."""
+    """A value on which every operation is refused."""
 
     __slots__ = ("conditions_",)
 
@@ -136,7 +135,7 @@ def _computed(sign: str, compute: Callable[[Any, Any], Any], *, is_reflected: bo
 
 
 class Unknown(Refused, StandIn):
-    """A value that is not known: the expression for it, and what it is of one thing."""
+    """An unknown value: its expression, and its value for one thing."""
 
     __slots__ = ("term_", "value_")
 
@@ -146,7 +145,7 @@ class Unknown(Refused, StandIn):
         self.value_ = value
 
     def parts_of(self, other: Any) -> tuple[str, Any]:
-        """The expression for another value, known or not, and what it is of the same thing."""
+        """The expression for another value, known or unknown, and its value for the same thing."""
         if isinstance(other, Unknown):
             return other.term_, other.value_
         return self.conditions_.named(other), other
@@ -158,7 +157,7 @@ class Unknown(Refused, StandIn):
     __sub__, __rsub__ = _computed("-", operator.sub), _computed("-", operator.sub, is_reflected=True)
 
     def __eq__(self, other: object) -> bool:
-        # What is absent has no substitute.
+        # An absent value has no substitute.
         return other is not None and self._is_equal(other)
 
     def __ne__(self, other: object) -> bool:
@@ -168,7 +167,7 @@ class Unknown(Refused, StandIn):
         return self.conditions_.answer(self.term_, self.value_)
 
     def _only(self, term: str, value: Any) -> Any:
-        """A value that other things have to have as well."""
+        """Record that other things must have this value, too, and return it."""
         self.conditions_.answer(f"{term} == {self.conditions_.named(value)}", True)
         return value
 
@@ -180,7 +179,7 @@ class Unknown(Refused, StandIn):
         return length
 
     def result(self, function: Callable[..., Any], *before: Any) -> Any:
-        """See `StandIn`. ``None`` is returned where it is ``None``."""
+        """See `StandIn`. The result is ``None`` if the value is ``None``."""
         (value,) = function(*before, [self.value_])
         term = self.conditions_.results(function, before, self.term_)
         if self.conditions_.answer(f"{term} is None", value is None):
@@ -188,12 +187,12 @@ class Unknown(Refused, StandIn):
         return Unknown(self.conditions_, term, value)
 
     def decode(self) -> Any:
-        """The text that bytes are."""
+        """The bytes decoded as text."""
         text = self.result(_texts)
         return self._refuse() if text is None else text
 
 
 def _texts(raws: Sequence[bytes]) -> list[str | None]:
-    """The text that each is, if it is one."""
+    """The text of each value; ``None`` for bytes that are not text."""
     texts = (raw.decode(errors="replace") for raw in raws)
     return [text if text.encode() == raw else None for text, raw in zip(texts, raws, strict=True)]

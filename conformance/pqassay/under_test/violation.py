@@ -1,4 +1,4 @@
-"""A place where a rule is broken, as a check reports it."""
+"""A place where a rule is broken, as reported by a check."""
 
 from __future__ import annotations
 
@@ -20,12 +20,11 @@ Thing = TypeVar("Thing")
 class Violation:
     """One place where a rule is broken; see `pqassay.report.model.Position` for the fields.
 
-    ``message`` says in one sentence what is wrong, with names and values; ``remedy`` is a command that
-    repairs it, where the one of the table (`pqassay.checks.remedies`) is not the best one. ``field`` is text
-    if only the check knows its place, which is then ``offset`` and ``length``; the place of a `Field` is
-    looked up when it is shown. ``more`` counts further places, so that a check need not yield thousands of
-    them; ``more_row_groups`` are theirs, where they differ.  ``data_file`` is the file that it is about,
-    relative to the table, where a table says something of one.
+    ``message`` describes the error in one sentence, with names and values. ``remedy`` is a command that repairs it, if the command in
+    `pqassay.checks.remedies` is not the best one. ``field`` is text if only the check knows its place, which is then ``offset`` and
+    ``length``. The place of a `Field` is looked up when it is shown. ``more`` counts further places, so that a check need not yield
+    thousands of them; ``more_row_groups`` are the row groups of these places, if different. ``data_file`` is the data file, relative to the
+    table, for a claim of a table about a file.
     """
 
     message: str
@@ -43,7 +42,7 @@ class Violation:
 
 
 class Spot(NamedTuple):
-    """A field whose place the check knows, as in structures that Thrift does not encode: its path, offset and length."""
+    """A field with a place that the check knows, as in structures that are not encoded by Thrift: its path, offset and length."""
 
     path: str
     offset: int
@@ -51,7 +50,7 @@ class Spot(NamedTuple):
 
     @classmethod
     def member(cls, path: str, record: type[FlatStruct], name: str, start: int = 0) -> Spot:
-        """A field of a record, of which path and offset are given."""
+        """The spot of a record's field, given path and offset of the record."""
         return cls(f"{path}.{name}", *record.place(name, start))
 
     def violation(
@@ -64,7 +63,7 @@ class Spot(NamedTuple):
         row_group: int | None = None,
         remedy: str = "",
     ) -> Violation:
-        """A violation there."""
+        """The violation at this spot."""
         return Violation(
             message, self.path, expected, actual, self.offset, self.length, column, row_group, remedy
         )
@@ -72,12 +71,12 @@ class Spot(NamedTuple):
 
 @dataclass
 class Suspects(Generic[Thing]):
-    """The things that a screen leaves to one rule; all other things certainly follow the rule.
+    """The things on which a rule must be tested after a screen; all other things certainly keep the rule.
 
     Attributes:
-        things: Those that break the rule or may break it: the rule itself is tested on them.
-        more: For each column, how many violations there are at further things, which are certain and only counted.
-        problem: Why not all things that may break the rule are listed, if so.
+        things: The things that break the rule or may break it.
+        more: For each column, the number of certain violations at further things, which are only counted.
+        problem: Why the list is incomplete, if so.
     """
 
     things: list[Thing] = field(default_factory=list[Thing])
@@ -86,20 +85,19 @@ class Suspects(Generic[Thing]):
 
 
 def name_in(names: type[IntEnum], number: int | None, unnamed: str) -> str:
-    """The name of a number of an enumeration, for messages; ``unnamed`` where it has none."""
+    """The name of an enum number, for messages; ``unnamed`` if it has none."""
     return next((member.name for member in names if member == number), unnamed)
 
 
 def first_places(
     places: Sequence[Place], violation: Callable[[Place], Violation], count: int | None = None
 ) -> Iterator[Violation]:
-    """Violations at the first of many places, the last of which counts those that follow.
+    """Yield violations at the first of many places; the last of them counts all further places.
 
     Args:
-        places: The places that break a rule; if ``count`` is given, only as many as a finding lists are
-            needed.
-        violation: Makes the violation at one of them.
-        count: How many there are in all.
+        places: The places that break a rule; with ``count``, only as many as a finding lists.
+        violation: Creates the violation at a place.
+        count: The number of all places.
     """
     shown = places[:FIRST_POSITIONS]
     more = (len(places) if count is None else count) - len(shown)
@@ -111,7 +109,7 @@ def first_places(
 
 
 def keep_first(places: list[Violation], violation: Violation) -> None:
-    """Add a violation to the stored first ones; the last of them counts all later ones."""
+    """Append a violation to the stored first ones; if there are enough, the last of them counts it."""
     if len(places) < FIRST_POSITIONS:
         places.append(violation)
         return

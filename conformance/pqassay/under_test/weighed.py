@@ -1,4 +1,4 @@
-"""The weighing of a file: for each column chunk whose values contradict claims, the side that is likelier to be wrong."""
+"""The weighing of a file: for each column chunk whose values contradict claims, the side that is more likely wrong."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from pqassay.under_test.file import FileUnderTest
 from pqassay_spec.rules.catalogue import Rule
 
 Topic = Literal["values", "counts"]
-"""What claims are about: the values, or how many are null or NaN, and where rows begin."""
+"""The topic of a claim: values, or counts of nulls, NaN and rows."""
 
 OF_COUNTS = ("null", "nan_count", "nan_value_count", "num_rows", "first_row_index", "size_statistics")
-"""Parts of the fields of claims about counts."""
+"""Parts of field paths of claims about counts."""
 
 MOST_WEIGHED = 8
-"""Column chunks of one column that are weighed; others are likely to be wrong in the same way."""
+"""The number of column chunks of one column that are weighed; others are probably wrong in the same way."""
 
 
 def topic_of(field: str) -> Topic:
-    """What a claim about values is about, by the path of its field."""
+    """The topic of a claim, from the path of its field."""
     return "counts" if any(part in field.lower() for part in OF_COUNTS) else "values"
 
 
 class Weighed:
-    """The weighings of a file: a part of it.
+    """The weighings of a file, available as ``file.part(Weighed)``.
 
     Attributes:
         problem: The error of weighing a chunk, if any: that chunk is then not judged.
@@ -39,16 +39,16 @@ class Weighed:
         self._count: Counter[str] = Counter()
 
     def wants(self, column: str) -> bool:
-        """Whether a further chunk of a column is to be weighed."""
+        """Whether another chunk of a column should be weighed."""
         return self._count[column] < MOST_WEIGHED
 
     def add(self, column: str, row_group: int, weighings: Mapping[Topic, Weighing]) -> None:
-        """Note what was weighed of a column chunk."""
+        """Add the weighings of a column chunk."""
         self._count[column] += 1
         self._of_chunks[column, row_group] = weighings
 
     def of(self, rule: Rule, column: str | None, row_groups: Iterable[int | None]) -> Weighing | None:
-        """The weighing of the chunks of a column in which a rule is broken; ``None`` where nothing was weighed."""
+        """The weighing of the chunks of a column in which a rule is broken; ``None`` if nothing was weighed."""
         if column is None or not self._of_chunks:
             return None
         topic = topic_of(rule.field)

@@ -1,1 +1,1 @@
-"""The commands of many files, and what ``pqassay check`` loads from here."""
+"""The commands for many files, and the parts that ``pqassay check`` loads from this package."""

@@ -83,7 +83,7 @@ def estimated(
     request_price: float | None = None,
     gb_price: float | None = None,
 ) -> NoReturn:
-    """Print an estimate; the arguments are what the command line says, or ``None``."""
+    """Print an estimate; the arguments are the values of the command line, or ``None``."""
     from pqassay.judge.checker import planned
     from pqassay.stores.table_files import counted_metadata
     from pqassay.tables.kept import kept_states
@@ -122,7 +122,7 @@ def estimated(
 
 
 def _without_known(plan: CheckPlan, request: Request) -> tuple[CheckPlan, int]:
-    """What is left of a plan where verdicts are taken from a findings table, and how many are."""
+    """The plan without files whose verdicts come from a findings table, and the number of these files."""
     if request.table is None or not request.is_reused:
         return plan, 0
     from pqassay_lake.history.file_stamps import stamps

@@ -1,4 +1,6 @@
-"""The command ``pqassay history``: what checks found, run after run.
+"""The command ``pqassay history``: the findings of checks, run after run.
+
+Exit codes: 0 shown; 1 there are new findings (with --new only); 2 wrong usage, or no history.
 
 Exit codes: 0 told; 1 there are new findings (with --new only); 2 wrong usage, or no history.
 """

@@ -1,4 +1,4 @@
-"""What ``pqassay check`` loads for ``--history``, ``--metrics`` and ``--since last``."""
+"""The parts of ``pqassay check`` for ``--history``, ``--metrics`` and ``--since last``."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ Record = Callable[["CheckPlan", Report], None]
 
 
 def recording(request: Request, started: dt.datetime, *, is_partial: bool = False) -> Record:
-    """Records the outcome of a check; an invalid name of a history is an error before anything is judged.
+    """A function that records the outcome of a check; an invalid name of a history is an error before files are judged.
 
     Args:
-        request: Where it is to be recorded.
-        started: When the check began.
-        is_partial: Whether only some of the files are judged, for a reason that is not in ``request``.
+        request: The options with the history and the metrics.
+        started: The start time of the check.
+        is_partial: Whether only some files are judged for a reason outside ``request``.
 
     Raises:
-        UsageError: It cannot be recorded there.
+        UsageError: The outcome cannot be recorded there.
     """
     if request.metrics is not None and not request.metrics.absolute().parent.is_dir():
         raise UsageError(f"--metrics {request.metrics}: there is no folder {request.metrics.parent}")
@@ -62,7 +62,7 @@ def recording(request: Request, started: dt.datetime, *, is_partial: bool = Fals
 
 
 def _warn_of_itself(plan: CheckPlan, history: str) -> None:
-    """Say that the files of a history are among those that were checked, which are more every night."""
+    """Warn that the files of the history itself are checked, and that their number grows with each run."""
     folder = os.path.abspath(history.removeprefix("delta:"))
     below = f"{folder}{os.sep}"
     own = sum(not one.store and os.path.abspath(one.path).startswith(below) for one in plan.targets)
@@ -101,7 +101,7 @@ def _write_metrics(request: Request, report: Report, started: dt.datetime, owner
 
 
 def since_last_run(history: str, scope: str) -> Since:
-    """The meaning of ``--since last``: after the state of each table that the last run of a history judged."""
+    """The meaning of ``--since last``: for each table, the state that the last run of a history judged."""
     from pqassay.judge.selection.since import Since
     from pqassay_lake.history.stores import history_at
     from pqassay_lake.history.views import last_versions

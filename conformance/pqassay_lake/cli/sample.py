@@ -54,7 +54,7 @@ def sample(
 
 
 def sampling(bound: str, seed: int | None = None, confidence: float | None = None) -> Conclude:
-    """What judges a sample in the place of all files."""
+    """A function that judges a sample instead of all files."""
     from pqassay_lake.running import carried_out
     from pqassay_lake.sampling import wish_of
 

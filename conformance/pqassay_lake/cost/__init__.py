@@ -1,1 +1,1 @@
-"""What a check costs: requests, bytes, time and money, predicted from footers."""
+"""The predicted costs of a check: requests, bytes, time and money, from footers."""

@@ -1,4 +1,4 @@
-"""Estimates of what a check of many files costs, by tier: requests, bytes, time and money, as they are shown to people."""
+"""Estimates of the costs of a check by tier, and their text: requests, bytes, time and money."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from pqassay.report.json_form import members_json
 from pqassay_spec.rules.catalogue import TABLE_TIER, TIERS, Tier
 
 FILE_TIERS: tuple[Tier, ...] = tuple(tier for tier in TIERS if tier != TABLE_TIER)
-"""The tiers at which something is read of a file itself."""
+"""The tiers that read a file itself."""
 
 GB = 1_000_000_000
 
 
 @dataclass(frozen=True)
 class StorePrices:
-    """The prices of a store in dollars: for 1,000 read requests, and for a GB, which is free within a region."""
+    """The prices of a store in dollars: for 1,000 read requests, and for a GB, which is usually free within a region."""
 
     requests: float
     gb: float
@@ -34,13 +34,13 @@ class StorePrices:
 
 @dataclass(frozen=True)
 class StorePace:
-    """How fast a store is: milliseconds from a request to its first byte, and megabytes of an answer in a second."""
+    """The speed of a store: milliseconds from a request to its first byte, and megabytes per second of an answer."""
 
     latency_ms: float
     mb_per_second: float
 
     def seconds(self, requests: float, read: float) -> float:
-        """How long one worker waits for a number of requests, one after another, and for their bytes."""
+        """The time in seconds for one worker to make some requests in sequence and receive their bytes."""
         return requests * self.latency_ms / 1000 + read / (self.mb_per_second * 1e6)
 
     def __str__(self) -> str:
@@ -49,12 +49,12 @@ class StorePace:
 
 USUAL_PRICES = StorePrices(requests=0.0004, gb=0.0)
 USUAL_PACE = StorePace(latency_ms=30.0, mb_per_second=80.0)
-"""Those of the large stores, about, for who reads within one region."""
+"""The approximate speed of large stores for readers within the same region."""
 
 
 @dataclass(frozen=True)
 class TierEstimate:
-    """The costs of a check at one tier; requests, bytes and dollars of all files, seconds on all cores."""
+    """The costs of a check at one tier: requests, bytes and dollars for all files, and seconds on all cores."""
 
     tier: Tier
     requests: int
@@ -68,16 +68,16 @@ class Estimate:
     """The costs of a check.
 
     Attributes:
-        files: Files to judge.
-        size: Their length in bytes.
-        kept: Files whose verdicts would be taken from the cache, not counted in ``files``.
-        looked_at: How many files were looked at.
-        cores: How many work at the same time.
+        files: The number of files to judge.
+        size: Their total size in bytes.
+        kept: The number of files with cached verdicts, not counted in ``files``.
+        looked_at: The number of files whose footers were read.
+        cores: The number of cores that work at the same time.
         tier: The tier at which the check would run.
-        tiers: The costs at each tier; ``values`` is missing where no file could be decoded to see, and ``meta`` where there is no table.
+        tiers: The costs at each tier; ``values`` is missing if no file could be decoded, and ``meta`` if there is no table.
         prices: The prices of the store.
-        pace: How fast it is, where that was assumed and not measured.
-        tables: Tables to judge, whose metadata is in all costs.
+        pace: The assumed speed of the store.
+        tables: The number of tables to judge, whose metadata is included in all costs.
     """
 
     schema_version: int
@@ -95,14 +95,14 @@ class Estimate:
     tables: int = 0
 
     def to_json(self) -> str:
-        """The estimate as JSON text in ASCII."""
+        """The estimate as ASCII JSON."""
         return members_json(self, 2)
 
     def lines(self, how: str) -> Iterable[str]:
-        """The estimate for people.
+        """The estimate as lines for people.
 
         Args:
-            how: How it was made, such as ``estimated from 3 of them, on 2 cores``.
+            how: How the estimate was made, such as ``estimated from 3 of them, on 2 cores``.
         """
         kept = f"; {self.kept:,} verdicts would be taken from the cache" if self.kept else ""
         tables = f"{self.tables:,} table{'s' * (self.tables > 1)} and " if self.tables else ""
@@ -124,7 +124,7 @@ class Estimate:
 
 
 def shown_size(size: float) -> str:
-    """A number of bytes for people.
+    """A number of bytes as text for people.
 
     >>> shown_size(512), shown_size(3 << 20), shown_size(1.5 * (1 << 40))
     ('512 B', '3.0 MiB', '1.5 TiB')
@@ -137,7 +137,7 @@ def shown_size(size: float) -> str:
 
 
 def shown_time(seconds: float) -> str:
-    """A time for people.
+    """A time as text for people.
 
     >>> shown_time(0.4), shown_time(75), shown_time(7320)
     ('0.4 s', '1 min 15 s', '2 h 2 min')
@@ -151,7 +151,7 @@ def shown_time(seconds: float) -> str:
 
 
 def shown_money(dollars: float) -> str:
-    """An amount of money for people, of which less than a cent is told to two digits.
+    """An amount of money as text for people; less than a cent has two significant digits.
 
     >>> shown_money(0), shown_money(0.0000412), shown_money(1.7), shown_money(12345)
     ('$0.00', '$0.000041', '$1.70', '$12,345')

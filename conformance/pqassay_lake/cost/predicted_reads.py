@@ -1,8 +1,7 @@
-"""The reads of a check of a file, predicted from its footer: the model of ``pqassay estimate`` and of the guide on scale.
+"""The predicted reads of a check of a file, from its footer: the model of ``pqassay estimate`` and of the guide on scale.
 
-Nothing is read but the footer.  The code that reads structures determines their places and pieces. The code
-for stores then determines the requests: it gets the same reads, without a store.  Pages are taken to be of
-one length, and damaged files to cost what sound ones do.
+Only the footer is read. The code that reads structures determines their places and pieces. The code for stores then computes the requests
+from these reads, without a store. All pages are assumed to have the same size, and damaged files to cost the same as sound ones.
 """
 
 from __future__ import annotations
@@ -25,11 +24,11 @@ Read = tuple[int, int]
 """Offset and length of a read."""
 
 USUAL_PAGE = 1 << 20
-"""Bytes of a page, where the footer does not tell how many there are."""
+"""The assumed size of a page in bytes, if the footer does not show the number of pages."""
 
 
 class FarSource:
-    """A source that hides that it is near: what reads it plans as if it were in a store, and what it reads is noted."""
+    """A source that pretends to be remote, so that reads are planned as for a store, and records the reads."""
 
     def __init__(self, source: Source) -> None:
         self.name = source.name
@@ -44,9 +43,9 @@ class FarSource:
 
 
 def predicted_reads(file: FileUnderTest) -> list[Read]:
-    """The reads of a check at the tier of a file under test, whose source is a `FarSource`, in about their order.
+    """The reads of a check of a file under test whose source is a `FarSource`, in approximate order.
 
-    For a file whose footer cannot be decoded, these are the reads that show it.
+    For a file whose footer cannot be decoded, these are the reads up to the error.
     """
     options = file.options
     try:
@@ -75,7 +74,7 @@ def predicted_reads(file: FileUnderTest) -> list[Read]:
 
 
 def _chunk_reads(file: FileUnderTest) -> Iterator[list[Read]]:
-    """The reads of each chunk: its page headers; where bodies are read, these as well, once surveyed and once decoded."""
+    """Yield the reads of each chunk: page headers and, if bodies are read, the bodies, once for the survey and once for decoding."""
     for _, _, _, chunk in file.own_chunks:
         start, facts = chunk_start(chunk), chunk.meta_data
         if facts is None or start is None:
@@ -93,7 +92,7 @@ def _chunk_reads(file: FileUnderTest) -> Iterator[list[Read]]:
 
 
 def pages_of(facts: ColumnMetaData) -> int:
-    """How many pages a chunk has, as far as its footer tells; at least one."""
+    """The number of pages of a chunk according to its footer; at least one."""
     told = facts.encoding_stats
     if told and any(given.page_type != PageType.DICTIONARY_PAGE for given in told):
         return max(1, sum(max(0, given.count) for given in told))
@@ -101,7 +100,7 @@ def pages_of(facts: ColumnMetaData) -> int:
 
 
 def _up_to_the_next(file: FileUnderTest, offsets: list[int]) -> Iterator[Read]:
-    """Reads from offsets in the body to the beginning of what is stored after them."""
+    """Yield reads from offsets in the body to the start of the next structure."""
     start, end = file.framing.body_start, file.framing.footer_start
     inside = [offset for offset in offsets if start <= offset < end]
     if not inside:
@@ -112,7 +111,7 @@ def _up_to_the_next(file: FileUnderTest, offsets: list[int]) -> Iterator[Read]:
 
 
 def _starts(file: FileUnderTest) -> Iterator[int]:
-    """Where structures begin that the footer names."""
+    """Yield the starts of the structures in the footer."""
     for _, _, _, chunk in file.own_chunks:
         bloom = chunk.meta_data.bloom_filter_offset if chunk.meta_data is not None else None
         for start in (chunk_start(chunk), chunk.column_index_offset, chunk.offset_index_offset, bloom):
@@ -124,26 +123,26 @@ def _starts(file: FileUnderTest) -> Iterator[int]:
 
 
 class Traffic:
-    """The load of a store: requests, including the one that opens an object, and bytes."""
+    """The load on a store: the number of requests, including opening an object, and of bytes."""
 
     def __init__(self, requests: float = 0, read: float = 0) -> None:
         self.requests = requests
         self.read = read
 
     def add(self, other: Traffic, times: float = 1) -> None:
-        """Add what is asked elsewhere."""
+        """Add other traffic, multiplied."""
         self.requests += other.requests * times
         self.read += other.read * times
 
 
 def traffic_of(name: str, size: int, reads: list[Read], tails: Tails) -> Traffic:
-    """The requests to a store for some reads of one object.
+    """The traffic to a store for some reads of one object.
 
     Args:
-        name: Its name.
-        size: Its length.
+        name: The name of the object.
+        size: The size of the object in bytes.
         reads: The reads.
-        tails: The facts about the ends of objects before; this one is added.
+        tails: The knowledge about ends of earlier objects; this object is added.
     """
     object_ = _EmptyObject(size)
     source = _Unread(object_, name, tails)
@@ -154,7 +153,7 @@ def traffic_of(name: str, size: int, reads: list[Read], tails: Tails) -> Traffic
 
 
 class _EmptyObject:
-    """An object in no store, which answers with as many bytes as it is asked for, and has none."""
+    """An object in no store, which answers reads with values that have the right length but no bytes."""
 
     def __init__(self, size: int) -> None:
         self.traffic = Traffic()
@@ -167,14 +166,14 @@ class _EmptyObject:
     def read_at(self, nbytes: int, offset: int) -> Any:
         self.traffic.requests += 1
         self.traffic.read += nbytes
-        return range(offset, offset + nbytes)  # has a length and parts, as bytes have, and takes no memory
+        return range(offset, offset + nbytes)  # has a length and parts like bytes, but takes no memory
 
     def close(self) -> None:
-        """Nothing to give back."""
+        """Do nothing: there is nothing to close."""
 
 
 class _Unread(RemoteSource):
-    """A source whose bytes are never looked at."""
+    """A source whose bytes are never examined."""
 
     def _joined(self, pieces: list[bytes]) -> bytes:  # noqa: ARG002 - there are no pieces
         return b""

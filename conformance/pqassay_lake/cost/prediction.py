@@ -1,8 +1,8 @@
-"""The costs of a check, predicted before it is paid for: what ``pqassay estimate`` prints.
+"""The costs of a check, predicted before it runs: the result of ``pqassay estimate``.
 
-The footers of some files are read, spread over all tables and sizes.  `pqassay_lake.cost.predicted_reads`
-tells what a check would ask a store for them, wherever they are now, and the others are taken to be like
-them.  The reads to find the files of a table were counted while they were found.
+The footers of some files are read, spread over all tables and sizes. `pqassay_lake.cost.predicted_reads` predicts the requests for them, as
+if they were in a store, and other files are assumed to be similar. The reads for finding the files of a table are counted during the
+search.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ from pqassay_spec.table.layout import DELTA_CHECKSUM, DELTA_LOG
 from pqassay_tables.under_test.states import TABLES_KEPT
 
 REQUEST = 1e-3
-"""Seconds of a processor that a request takes."""
+"""The processor time of a request in seconds."""
 
 LOOKED_AT = 24
-"""Files whose footers are read."""
+"""The number of files whose footers are read."""
 
 BY_SIZE: tuple[Tier, ...] = ("pages", "values")
-"""Tiers whose cost grows with the length of a file."""
+"""Tiers whose cost grows with the size of a file."""
 
 
 class Work(NamedTuple):
-    """Seconds of a processor: for a file, for each chunk and each page in it, and for each byte that is looked at."""
+    """Processor time in seconds: for a file, for each chunk, for each page, and for each examined byte."""
 
     file: float
     chunk: float
@@ -58,7 +58,7 @@ class Work(NamedTuple):
     byte: float
 
     def seconds(self, chunks: int, pages: int, size: int) -> float:
-        """The seconds for a file that has this many."""
+        """The processor time in seconds of a file with these numbers."""
         return self.file + chunks * self.chunk + pages * self.page + size * self.byte
 
 
@@ -68,23 +68,23 @@ PROCESSOR: dict[Tier, Work] = {
     "pages": Work(1e-3, 1.6e-4, 2e-5, 0),
     "values": Work(5e-3, 1.8e-3, 8e-5, 6e-9),
 }
-"""What each tier adds to those before it, on one core of a small machine, as `benchmarks/store_cost.py` measures it.
+"""The work that each tier adds, on one core of a small machine, measured by `benchmarks/store_cost.py`.
 
-The bytes are those of indexes and bloom filters at tier ``index``, and those of values without compression at tier ``values``.
+Bytes are those of indexes and bloom filters at tier ``index``, and of uncompressed values at tier ``values``.
 """
 
 PM_VALUES = Work(0, 6e-4, 2e-5, 6e-9)
-"""What it takes to decode the Parquet file beside a `_pm`, and to compare its values with what that says."""
+"""The work of decoding the Parquet file beside a `_pm` file, and of comparing its values with the claims."""
 
 
 @dataclass
 class Cost:
-    """What one file costs at a tier.
+    """The cost of one file at a tier.
 
     Attributes:
-        first: What the store is asked for the first file of its table.
-        later: The load for later files, when the best size of a request is known.
-        seconds: Seconds of a processor.
+        first: The traffic for the first file of a table.
+        later: The traffic for later files, when the best size of a request is known.
+        seconds: The processor time in seconds.
     """
 
     first: Traffic = field(default_factory=Traffic)
@@ -99,12 +99,12 @@ Opener = Callable[[str], Source | None]
 
 @dataclass
 class _Stratum:
-    """Files that are much alike.
+    """A group of similar files.
 
     Attributes:
         targets: The files, by size.
-        tables: How many tables they belong to.
-        looked_at: The length and the costs of some of them.
+        tables: The number of their tables.
+        looked_at: The size and the costs of some of them.
     """
 
     targets: list[Target]
@@ -116,7 +116,7 @@ class _Stratum:
         return sum(target.known_size() for target in self.targets)
 
     def look_at(self, count: int, settings: Settings) -> None:
-        """Look at a number of them, small and large ones."""
+        """Compute the costs of a number of files, from small to large ones."""
         for number in range(count):
             target = self.targets[(2 * number + 1) * len(self.targets) // (2 * count)]
             costs = _costs(target, settings)
@@ -125,7 +125,7 @@ class _Stratum:
 
 
 def _strata(files: Sequence[Target]) -> list[_Stratum]:
-    """The files by table; where there are more tables than files to look at, by their extensions alone."""
+    """The files grouped by table; if there are more tables than files to examine, only by extension."""
     by_table = _grouped(files, table_of)
     if len(by_table) <= LOOKED_AT:
         return [_Stratum(targets) for targets in by_table.values()]
@@ -151,14 +151,14 @@ def predicted(
     prices: StorePrices = USUAL_PRICES,
     pace: StorePace = USUAL_PACE,
 ) -> Estimate:
-    """Predict what carrying out a plan would cost if its files are in a store; judge nothing.
+    """Predict the cost of a plan for files in a store, without judging.
 
     Args:
-        plan: What would be judged.
-        metadata: The reads of tables' metadata to make the plan.
-        jobs: How many workers would judge, each waiting for its own requests.
+        plan: The plan.
+        metadata: The reads of tables' metadata for making the plan.
+        jobs: The number of workers, each waiting for its own requests.
         prices: The prices of the store.
-        pace: How fast it is.
+        pace: The speed of the store.
     """
     files = [target for target in plan.targets if not target.is_table and not target.trouble]
     tables = [target.table for target in plan.targets if target.is_table and target.table is not None]
@@ -206,7 +206,7 @@ def predicted(
 
 
 def _traffic_of_tables(tables: Sequence[TableAt], metadata: MetadataReads, tier: Tier, jobs: int) -> Traffic:
-    """What tables' metadata costs, each file of which is opened and read at once; worker processes read it for themselves."""
+    """The traffic for tables' metadata: each file is opened and read at once, by each worker process for itself."""
     times = 2 if len(tables) > TABLES_KEPT or jobs > 1 or tier == "values" else 1
     traffic = Traffic(2 * metadata.files * times, metadata.bytes * times)
     for table in tables:
@@ -223,16 +223,14 @@ def _traffic_of_tables(tables: Sequence[TableAt], metadata: MetadataReads, tier:
 def _add(
     traffic: Traffic, stratum: _Stratum, like: Sequence[tuple[int, Costs]], tier: Tier, jobs: int
 ) -> float:
-    """Add what a stratum costs at a tier if all of its files are like some; return the seconds of a processor.
+    """Add the cost of a stratum at a tier, if its files are like the examined ones; return the processor time in seconds.
 
-    What the footer costs grows with the number of files, what tiers ``pages`` and ``values`` cost beside it with their length.
+    The cost of footers grows with the number of files, the further cost of tiers ``pages`` and ``values`` with their size.
     """
     size, count = sum(size for size, _ in like), len(stratum.targets)
     by_file = count / len(like)
     by_size = stratum.size / size if size else by_file
-    is_first = min(
-        1.0, jobs * stratum.tables / count
-    )  # each worker learns for itself how much is worth a request
+    is_first = min(1.0, jobs * stratum.tables / count)  # each worker learns the best request size for itself
     seconds = 0.0
     for _, costs in like:
         shallow = costs["footer"] if tier in BY_SIZE else costs[tier]
@@ -250,7 +248,7 @@ def _add(
 
 
 def _costs(target: Target, settings: Settings) -> Costs | None:
-    """What a file costs at each tier; ``None`` for one that cannot be opened."""
+    """The cost of a file at each tier; ``None`` if it cannot be opened."""
     at_tiers = [replace(settings, tier=tier) for tier in FILE_TIERS]
     with contextlib.suppress(OSError, MemoryError), target.opened() as source, target.siblings() as siblings:
         far = FarSource(source)
@@ -262,7 +260,7 @@ def _costs(target: Target, settings: Settings) -> Costs | None:
 
 
 def _cost_of_file(file: FileUnderTest, settings: Settings) -> Cost:
-    """What a Parquet file costs, of which no more than the footer is read."""
+    """The cost of a Parquet file, of which only the footer is read."""
     file = _at(file, settings)
     cost = _cost({file.source.name: (file.source.size, predicted_reads(file))})
     cost.seconds = _seconds(file, PROCESSOR)
@@ -276,7 +274,7 @@ def _at(file: FileUnderTest, settings: Settings) -> FileUnderTest:
 
 
 def _cost_of_another(kind: str, source: FarSource, siblings: Opener, settings: Settings) -> Cost:
-    """What a `_pm` costs: it is metadata itself, and is looked at as a check would, without a word about it."""
+    """The cost of a `_pm` file: since it is metadata itself, it is checked, but without a report."""
     tier: Tier = settings.tier if settings.tier not in BY_SIZE else "index"
     beside: dict[str, FarSource | None] = {}
 
@@ -288,7 +286,7 @@ def _cost_of_another(kind: str, source: FarSource, siblings: Opener, settings: S
 
     options = replace(settings, tier=tier)
     seconds = math.inf
-    for _ in range(2):  # what is prepared once for all files counts for none of them
+    for _ in range(2):  # preparation for all files counts for none of them
         for one in (source, *filter(None, beside.values())):
             one.reads.clear()
         started = time.process_time()
@@ -310,7 +308,7 @@ def _cost_of_another(kind: str, source: FarSource, siblings: Opener, settings: S
 
 
 def _cost(objects: dict[str, tuple[int, list[Read]]]) -> Cost:
-    """What reads of some objects cost: at first, and once it is known how much of their ends is worth a request."""
+    """The cost of reading some objects: at first, and when the best size of the first request is known."""
     cost, tails = Cost(), Tails()
     for traffic in (cost.first, cost.later):
         for name, (size, reads) in objects.items():
@@ -319,7 +317,7 @@ def _cost(objects: dict[str, tuple[int, list[Read]]]) -> Cost:
 
 
 def _seconds(file: FileUnderTest, processor: Mapping[Tier, Work]) -> float:
-    """Seconds of a processor, by what the footer says is there."""
+    """The processor time in seconds, from the numbers in the footer."""
     try:
         chunks = [facts for *_, chunk in file.own_chunks if (facts := chunk.meta_data)]
         pieces = index_pieces(file) if file.options.reaches("index") else []

@@ -1,7 +1,8 @@
-"""The columns of a history. It has a row for each run, each writer and table of a run, each finding, and each file that could not be judged.
+"""The columns of a history.
 
-Files without findings have no row, so a history grows with the findings and not with the files; the rows of
-writers count all files.
+It has a row for each run, each writer and table of a run, each finding, and each file that could not be judged.
+
+Files without findings have no row, so a history grows with the findings and not with the files; the rows of writers count all files.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ TIME = pa.timestamp("us", tz="UTC")
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a history: its name, its type, and what it holds."""
+    """A column of a history: its name, its type, and its description."""
 
     name: str
     type: pa.DataType

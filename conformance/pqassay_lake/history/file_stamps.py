@@ -1,4 +1,7 @@
-"""Identity of an unchanged file: its length, when it was changed, what is beside it, what its table says about it, and the etag of a store."""
+"""The identity of an unchanged file.
+
+It consists of its size, the times of change, the files beside it, the claims of its table about it, and the etag of a store.
+"""
 
 from __future__ import annotations
 
@@ -18,13 +21,11 @@ class Stamp:
     """The state of a file before it was judged.
 
     Attributes:
-        size: Length in bytes; -1 where that is not known.
-        modified: When it was changed, in nanoseconds since 1970; ``None`` where that is not known.
-        beside: The same of each file beside it that its rules look at, as text; empty for most kinds. For a file of a table,
-            also a digest of what the table says about it: that changes while the file does not.
-        youngest: The latest change of the file and of those beside it; ``None`` where one is not known.
-        ctime: When anything about a local file was changed, its times included: a program that writes a file and sets its time
-            back cannot set this one back. ``None`` elsewhere.
+        size: The size in bytes; -1 if unknown.
+        modified: The time of its last change, in nanoseconds since 1970; ``None`` if unknown.
+        beside: The stamps of files beside it that its rules read, as text; empty for most kinds. For a file of a table, also a digest of the table's claims about it, which may change while the file does not.
+        youngest: The latest change of the file and of the files beside it; ``None`` if one is unknown.
+        ctime: The inode change time of a local file: a program that resets the modification time cannot reset it. ``None`` in a store.
     """
 
     size: int
@@ -37,20 +38,20 @@ class Stamp:
 UNKNOWN = Stamp(-1, None)
 
 _Times = tuple[int, int | None, int | None]
-"""Length and both times, as in a stamp."""
+"""The size and both times, as in a stamp."""
 
 
 def stamps(targets: Sequence[Target]) -> list[Stamp]:
-    """The stamps of files, in order. In stores they are those of the listing, which costs no request."""
+    """The stamps of files, in order. In stores, they come from the listing, which needs no request."""
     listed = {(target.store, target.path): _looked_up(target) for target in targets}
     return [_stamp(target, listed) for target in targets]
 
 
 def _stamp(target: Target, listed: Mapping[tuple[str, str], _Times]) -> Stamp:
     if target.is_table:
-        return UNKNOWN  # its metadata were read already, and are judged in no time
+        return UNKNOWN  # its metadata were already read, and judging them is fast
     if target.name.rpartition("/")[2] in SUMMARY_NAMES:
-        return UNKNOWN  # what it says is compared with other files, which may have changed
+        return UNKNOWN  # its claims are compared with other files, which may have changed
     size, modified, ctime = listed[target.store, target.path]
     parts: list[str] = []
     youngest = modified
@@ -62,13 +63,13 @@ def _stamp(target: Target, listed: Mapping[tuple[str, str], _Times]) -> Stamp:
         other = target.beside(name)
         found = listed.get((other.store, other.path)) or _looked_up(other)
         parts.append(" ".join([name, *(str(part) for part in found)]))
-        if found[0] >= 0:  # a file that is not there is not young
+        if found[0] >= 0:  # a missing file is not recent
             youngest = None if youngest is None or found[1] is None else max(youngest, found[1])
     return Stamp(size, modified, "; ".join(parts), youngest, ctime)
 
 
 def _looked_up(target: Target) -> _Times:
-    """Length and times of change; -1 and ``None`` where there is no such file."""
+    """The size and the times of change; -1 and ``None`` if the file does not exist."""
     if target.data is not None:
         return -1, None, None
     if target.store:

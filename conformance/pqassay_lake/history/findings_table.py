@@ -1,8 +1,8 @@
 """The findings table: a report as a Parquet table, one row for each file and one for each finding.
 
-A table is a folder with one file, `PART`, so any Parquet reader can read it, as a folder or as a file.  The
-file is replaced as a whole: a reader finds the old table or the new one.  The key-value metadata of its footer say with
-what the files were judged, and which rules were tested on them.
+A table is a folder with one file, `PART`, so any Parquet reader can read it, as a folder or as a file. The file is replaced atomically, so
+a reader gets the old table or the new one. The key-value metadata of its footer have the settings of the check, and the rules that were
+tested.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ from pqassay_spec.rules.catalogue import digest, file_rules
 from pqassay_spec.rules.observed import observed_like
 
 PART = "findings.parquet"
-"""The file of a table."""
+"""The name of the only file of a table."""
 
 METADATA_KEY = b"pqassay"
-"""Key of the footer's metadata under which a JSON object says what the table is about."""
+"""The key of the footer metadata with a JSON object about the table."""
 
 DIGEST_KEY = b"pqassay.sha256"
-"""Key of the digest of all that is before the footer, and of the JSON object."""
+"""The key of the digest of all bytes before the footer and of the JSON object."""
 
 SCHEMA_VERSION = 3
 
 ROWS_AT_ONCE = 50_000
-"""Rows of a row group."""
+"""The number of rows of a row group."""
 
 POSITION = pa.struct(
     [
@@ -60,7 +60,7 @@ POSITION = pa.struct(
         pa.field("file", pa.string()),
     ]
 )
-"""One position of a finding, with the members of `pqassay.report.model.Position`."""
+"""The type of a position of a finding, with the members of `pqassay.report.model.Position`."""
 
 GAP = pa.struct(
     [
@@ -72,11 +72,11 @@ GAP = pa.struct(
         pa.field("known", pa.bool_(), nullable=False),
     ]
 )
-"""One gap, with the members of `pqassay.report.model.Gap`."""
+"""The type of a gap, with the members of `pqassay.report.model.Gap`."""
 
 
 WEIGHED = pa.struct([("wrong", pa.string()), ("reasons", pa.list_(pa.string()))])
-"""A weighing, with the members of `pqassay.report.weighing.Weighing`."""
+"""The type of a weighing, with the members of `pqassay.report.weighing.Weighing`."""
 
 OBSERVED = pa.struct(
     [
@@ -87,7 +87,7 @@ OBSERVED = pa.struct(
         pa.field("reason", pa.string()),
     ]
 )
-"""What was seen of a rule, with the members of `pqassay_spec.rules.observed.Observed`."""
+"""The type of an observation of a rule, with the members of `pqassay_spec.rules.observed.Observed`."""
 
 
 @dataclass(frozen=True)
@@ -97,9 +97,9 @@ class Field:
     Attributes:
         name: Its name.
         type: Its type.
-        doc: What it holds.
-        rows: In which rows it is set: ``both`` kinds, those of a ``file``, or those of a ``finding``.
-        optional: Whether it may be null in rows in which it is set.
+        doc: Its description.
+        rows: The rows in which it is set: rows of a ``file``, rows of a ``finding``, or ``both``.
+        optional: Whether it may be null in these rows.
     """
 
     name: str
@@ -171,11 +171,11 @@ class FileState:
     """The state of a file in a table, beside its report.
 
     Attributes:
-        modified: When it was changed, in nanoseconds since 1970.
+        modified: The time of its last change, in nanoseconds since 1970.
         beside: See `pqassay_lake.history.file_stamps.Stamp`.
         etag: Etag of an object.
-        is_reusable: Whether a later run may take the verdict over.
-        judged_at: When the run began that judged it, in microseconds since 1970.
+        is_reusable: Whether a later run may reuse the verdict.
+        judged_at: The start of the run that judged it, in microseconds since 1970.
         ctime: See `pqassay_lake.history.file_stamps.Stamp`.
     """
 
@@ -189,7 +189,7 @@ class FileState:
 
 @dataclass(frozen=True)
 class Row:
-    """A file of a table: its report, what was tested on it, and its state."""
+    """A file of a table: its report, its coverage, and its state."""
 
     report: FileReport
     coverage: Coverage
@@ -197,7 +197,7 @@ class Row:
 
 
 def settings_digest(settings: Settings) -> str:
-    """Digest of all on which a verdict depends but the file: version, rules, tier, level, selection."""
+    """A digest of everything beside the file that a verdict depends on: version, rules, tier, level, selection."""
     content = json.dumps([__version__, digest(), dataclasses.asdict(settings)], sort_keys=True)
     return hashlib.sha256(content.encode("utf-8", "surrogateescape")).hexdigest()
 
@@ -206,15 +206,15 @@ def settings_digest(settings: Settings) -> str:
 
 
 def require_place(table: Path, inputs: Sequence[str], files: Iterable[str] = ()) -> None:
-    """Make sure that a table can be somewhere.
+    """Make sure that a table can be written at a place.
 
     Args:
         table: Its folder, which need not exist.
-        inputs: Paths that are checked; a table below one of them would be checked itself the next time.
-        files: Paths of files that are checked, as a pattern or a list may name the table itself.
+        inputs: Paths that are checked; the next check would include a table below one of them.
+        files: Paths of checked files, since a pattern or a list may include the table itself.
 
     Raises:
-        UsageError: It is inside the checked folder, or something else has this name.
+        UsageError: The table is inside a checked folder, or its name is already used for something else.
     """
     place = table.resolve()
     for name in inputs:
@@ -242,16 +242,16 @@ def require_place(table: Path, inputs: Sequence[str], files: Iterable[str] = ())
 
 
 def write(table: Path, report: Report, states: Sequence[FileState], settings: Settings) -> None:
-    """Write a report as a table, whole.
+    """Write a report as a table, atomically.
 
     Args:
         table: The folder; it is made if it does not exist.
         report: The report.
         states: The state of each of its files.
-        settings: With what they were judged.
+        settings: The settings of the check.
 
     Raises:
-        OSError: The folder cannot be written; the old table is as it was.
+        OSError: The folder cannot be written; the old table stays unchanged.
     """
     common = {
         "pqassay": report.pqassay,
@@ -332,12 +332,12 @@ _NO_PAGE = {"row_group": None, "page": None, "file": None}
 
 
 def clean(text: str | None) -> str | None:
-    """Text as UTF-8 can hold it; a path may hold bytes that are not UTF-8."""
+    """Text that UTF-8 can represent; a path may have bytes that are not UTF-8."""
     return None if text is None else text.encode("utf-8", "backslashreplace").decode()
 
 
 def is_exact(file: FileReport) -> bool:
-    """True if a table can give the report back as it was: not if a text in it is not UTF-8."""
+    """Whether a table can store the report without loss; false if a text in it is not UTF-8."""
     return all(clean(text) == text for text in _texts(file))
 
 
@@ -356,10 +356,10 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def read(table: Path, settings: Settings) -> Iterator[Row]:
-    """Yield the files of a table that were judged as a run would judge them; nothing of any other table.
+    """Yield the files of a table with the same settings as a run; nothing if the settings differ.
 
     Raises:
-        UsageError: It is not a findings table, or cannot be read.
+        UsageError: The folder is not a findings table, or cannot be read.
     """
     path = table / PART
     if not path.exists():
@@ -377,7 +377,7 @@ def read(table: Path, settings: Settings) -> Iterator[Row]:
             batches = file.iter_batches(batch_size=ROWS_AT_ONCE)
             rows = chain.from_iterable(batch.to_pylist() for batch in batches)
             for row in _files(rows, coverages):
-                # A relative path means another file in another folder.
+                # A relative path means another file if the current folder differs.
                 if is_here or is_uri(row.report.path) or row.report.path.startswith("/"):
                     yield row
     except (KeyError, TypeError, ValueError, OSError, pa.ArrowException) as error:
@@ -388,7 +388,7 @@ def read(table: Path, settings: Settings) -> Iterator[Row]:
 
 
 def _digest(data: bytes | memoryview, about: bytes) -> str:
-    """Digest of all pages of a table and of what its footer says: a verdict in which a bit fell over would be believed."""
+    """A digest of all pages of a table and of its metadata, since a flipped bit in a verdict would go unnoticed."""
     found = hashlib.sha256(data)
     found.update(about)
     return found.hexdigest()
@@ -424,7 +424,7 @@ def _coverage(stored: dict[str, Any]) -> Coverage:
 
 
 def _files(rows: Iterator[dict[str, Any]], coverages: Mapping[str, Coverage]) -> Iterator[Row]:
-    """Put files and their findings together again; a file's findings follow it."""
+    """Yield files together with their findings; the rows of a file's findings follow its own row."""
     for row in rows:
         findings = [finding_of(next(rows)) for _ in range(row["findings"])]
         report = FileReport(
@@ -451,9 +451,9 @@ def _files(rows: Iterator[dict[str, Any]], coverages: Mapping[str, Coverage]) ->
 
 
 def finding_of(row: Mapping[str, Any]) -> Finding:
-    """The finding of a row; columns that were not read leave their members as they are by default.
+    """The finding of a row; members of columns that were not read have their defaults.
 
-    Whether it is known is not reused: the baseline of the caller says that.
+    The member ``known`` is not reused, since the baseline of the caller determines it.
     """
     names = {declared.name for declared in dataclasses.fields(Finding)} & row.keys()
     stored = {name: row[name] for name in names - {"known", "observed"}}
@@ -462,7 +462,7 @@ def finding_of(row: Mapping[str, Any]) -> Finding:
     if (weighed := stored.pop("weighed", None)) is not None:
         stored["weighed"] = Weighing(**weighed)
     positions = [Position(**position) for position in row["positions"]]
-    # Measurements are repeated without a change of the rules: what is known now counts.
+    # Observations may be repeated without a change of rules, so the current ones are used.
     rule = file_rules().get(row["rule"])
     is_comparison = rule is not None and rule.compares_values
     return Finding(

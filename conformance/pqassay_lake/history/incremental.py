@@ -1,4 +1,4 @@
-"""A check that reuses what a findings table says about unchanged files, and writes the table again."""
+"""A check that reuses the verdicts of a findings table for unchanged files, and writes the table again."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ class Keeper:
     """A check that keeps a findings table: takes verdicts from it, and writes it.
 
     Args:
-        plan: What is to be judged.
+        plan: The plan to judge.
         table: The folder of the table.
-        work: Judges the files without a reusable verdict.
-        started: When the run began, before the files were found; in nanoseconds since 1970.
-        is_reused: Whether to take over what the table says now of files that have not changed.
+        work: The workers, which judge the files without a reusable verdict.
+        started: The start of the run, before the search for files, in nanoseconds since 1970.
+        is_reused: Whether to reuse the table's verdicts on unchanged files.
 
     Raises:
-        UsageError: The table cannot be where it is wanted, or cannot be read.
+        UsageError: The table cannot be at this place, or cannot be read.
     """
 
     def __init__(self, plan: CheckPlan, table: Path, work: Work, *, started: int, is_reused: bool) -> None:
@@ -41,7 +41,7 @@ class Keeper:
         self._states: dict[int, FileState] = {}
 
     def verdicts(self, positions: Sequence[int]) -> Generator[Judged]:
-        """The verdicts on targets, in order, those of an earlier run where they still hold.
+        """Yield the verdicts on targets, in order, reusing earlier verdicts that are still valid.
 
         Args:
             positions: Positions of the targets.
@@ -64,10 +64,10 @@ class Keeper:
 
         Args:
             report: The report, or a part of it.
-            positions: Positions of the targets that its files are.
+            positions: The positions of the targets of its files.
 
         Raises:
-            UsageError: It cannot be written; the old table is there as it was.
+            UsageError: The table cannot be written; the old table stays unchanged.
         """
         states = [self._states[position] for position in positions]
         try:
@@ -79,7 +79,7 @@ class Keeper:
 
     @property
     def note(self) -> str:
-        """A sentence about verdicts that were reused; empty if none was."""
+        """A sentence about reused verdicts; empty if there are none."""
         kept = len(self._kept.keys() & self._states.keys())
         total = len(self._states)
         return (

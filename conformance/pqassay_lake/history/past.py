@@ -1,7 +1,7 @@
-"""The runs of a history, and what one of them found, compared with those before it.
+"""The runs of a history, and the comparison of a run's findings with earlier runs.
 
-A history may be larger than memory.  So of each finding, only a hash of 64 bits is kept, and only of the runs that are compared.  Two findings
-with one hash are to be expected in one of 400,000 histories with ten million findings; one of the two may not be told as new then.
+A history may be larger than memory. So only a 64-bit hash of each finding is kept, and only for the compared runs. With ten million
+findings, one of 400,000 histories has two findings with the same hash; then one of the two may not be reported as new.
 """
 
 from __future__ import annotations
@@ -34,21 +34,21 @@ RUN_COLUMNS = (
 )
 
 KEY_COLUMNS = ("path", "rule", "column")
-"""What a finding is known by."""
+"""The columns that identify a finding."""
 
 FLAG_COLUMNS = ("counts", "known", "not_failing")
-"""What `Found` holds beside the keys."""
+"""The other columns of `Found`."""
 
 
 @dataclass(frozen=True)
 class Found:
-    """The findings of a run, as numbers.
+    """The findings of a run, as arrays.
 
     Attributes:
-        keys: A hash of file, rule and column for each.
-        counts: Whether it makes a file nonconformant, unless a baseline lists it.
-        known: Whether a baseline lists it.
-        not_failing: Whether it fails nothing only because the check is pinned to an earlier release than that of its rule.
+        keys: A hash of file, rule and column for each finding.
+        counts: Whether each makes a file nonconformant, unless a baseline lists it.
+        known: Whether a baseline lists each.
+        not_failing: Whether each does not fail the check only because its rule is newer than the pinned release.
     """
 
     keys: Keys
@@ -59,11 +59,11 @@ class Found:
 
 @dataclass(frozen=True)
 class Compared:
-    """What the runs before say about the findings of a run.
+    """The comparison of a run's findings with earlier runs.
 
     Attributes:
-        keys: The keys of its findings, sorted, each once.
-        is_new: By key, whether no run before had it, back to the last one that judged all of the same scope.
+        keys: The distinct keys of its findings, sorted.
+        is_new: By key, whether no earlier run had it, back to the last run that judged the whole scope.
         first: By key, the position of the first run that had it.
     """
 
@@ -72,7 +72,7 @@ class Compared:
     first: npt.NDArray[np.int64]
 
     def at(self, keys: Keys) -> npt.NDArray[np.int64]:
-        """The positions of keys of the run."""
+        """The positions of some keys among the keys of the run."""
         return np.searchsorted(self.keys, keys)
 
 
@@ -90,7 +90,7 @@ class Past:
             raise NoRunError("there is no run in this history")
 
     def number(self, run: str | None) -> int:
-        """The position of a run, by the beginning of its id; that of the newest without one."""
+        """The position of the run whose id begins with a text; without a text, of the newest run."""
         if run is None:
             return 0
         found = [number for number, one in enumerate(self.runs) if one["run"].startswith(run)]
@@ -100,7 +100,7 @@ class Past:
         return found[0]
 
     def before(self, number: int) -> range:
-        """The runs before one, back to the last one that judged all of the same scope."""
+        """The runs before a run, back to the last one that judged the whole scope."""
         scope = self.runs[number]["scope"]
         for earlier in range(number + 1, len(self.runs)):
             if self.runs[earlier]["scope"] == scope and not self.runs[earlier]["partial"]:
@@ -108,14 +108,14 @@ class Past:
         return range(number + 1, len(self.runs))
 
     def found(self, numbers: Iterable[int]) -> dict[int, Found]:
-        """What some runs found."""
+        """The findings of some runs, by position of the run."""
         parts: dict[int, list[Found]] = {number: [] for number in numbers}
         for number, batch in self._findings(FLAG_COLUMNS, list(parts)):
             parts[number].append(Found(keys_of(batch), *(flags_of(batch, name) for name in FLAG_COLUMNS)))
         return {number: _joined(of_run) for number, of_run in parts.items()}
 
     def compared(self, number: int, found: Found) -> Compared:
-        """What all runs before say about the findings of a run."""
+        """The comparison of a run's findings with all earlier runs."""
         keys = np.unique(found.keys)
         is_new, first = np.ones(len(keys), np.bool_), np.full(len(keys), number, np.int64)
         recent = self.before(number)
@@ -130,11 +130,11 @@ class Past:
         return Compared(keys, is_new, first)
 
     def rows(self, number: int, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """The findings of a run, some at a time; the columns by which they are known are among them."""
+        """Yield the findings of a run in batches; the identifying columns are included."""
         return (batch for _, batch in self._findings(columns, [number]))
 
     def judged(self, number: int) -> dict[str, int]:
-        """How many files of each writer a run looked at."""
+        """The number of judged files of each writer in a run."""
         wanted = Wanted(("writer", "files"), ("writer",), [self.runs[number]["run"]])
         rows = (row for batch in self._history.batches(wanted) for row in batch.to_pylist())
         return {row["writer"]: row["files"] for row in rows}
@@ -142,7 +142,7 @@ class Past:
     def _findings(
         self, columns: Sequence[str], numbers: Sequence[int]
     ) -> Iterator[tuple[int, pa.RecordBatch]]:
-        """The findings of some runs, those of one run at a time, each with the position of its run."""
+        """Yield the findings of some runs in batches, run by run, each with the position of its run."""
         if not numbers:
             return
         names = {self.runs[number]["run"]: number for number in numbers}
@@ -170,10 +170,10 @@ def new_among(found: Found, earlier: Sequence[Found]) -> Flags:
 
 
 def keys_of(batch: pa.RecordBatch) -> Keys:
-    """A hash of what each finding is known by."""
+    """A hash of the identifying columns of each finding."""
     path, rule, column = (batch.column(name) for name in KEY_COLUMNS)
-    join: Any = pc.binary_join_element_wise  # its stub knows no texts
-    # A column without a name is another one than none.
+    join: Any = pc.binary_join_element_wise  # the type stub does not allow text
+    # A column without a name differs from a missing column.
     named = pc.fill_null(join("=", column, ""), "")
     return hashes_of(join(path, rule, named, "\0"))
 
@@ -185,13 +185,13 @@ def hashes_of(texts: Any) -> Keys:
 
 
 def flags_of(batch: pa.RecordBatch, name: str) -> Flags:
-    """A column of yes and no, in which null is no."""
+    """A boolean column, in which null is false."""
     values: Any = pc.fill_null(batch.column(name), pa.scalar(False))
     return np.asarray(values.to_numpy(zero_copy_only=False), np.bool_)
 
 
 def time_of(run: Mapping[str, Any]) -> str:
-    """When a run began, as text."""
+    """The start of a run, as text."""
     return f"{run['at']:%Y-%m-%d %H:%M:%S}"
 
 

@@ -24,10 +24,10 @@ class Run:
     """A run of a check.
 
     Attributes:
-        at: When it began.
+        at: The start time.
         scope: The targets of the check.
-        partial: Whether only some of it was judged.
-        id: Its unique id; ids begin with the time, so they are in the order of runs.
+        partial: Whether only a part of the scope was judged.
+        id: Its unique id; ids begin with the time, so they sort in the order of runs.
     """
 
     at: dt.datetime
@@ -37,15 +37,15 @@ class Run:
 
     @classmethod
     def begun(cls, at: dt.datetime, scope: str, *, partial: bool = False) -> Run:
-        """A run that begins now, with an id of its own."""
+        """A run with a new id."""
         return cls(at, scope, partial, f"{at:%Y%m%dT%H%M%S.%fZ}-{secrets.token_hex(3)}")
 
 
 def rows_of(report: Report, run: Run, owners: Owners, versions: Mapping[str, int]) -> pa.Table:
-    """What a run appends, with the columns of `pqassay_lake.history.columns`.
+    """The rows that a run appends, with the columns of `pqassay_lake.history.columns`.
 
     Args:
-        report: What it found.
+        report: The report of the run.
         run: The run.
         owners: The owners of the files with findings.
         versions: The version or snapshot of each table that was judged, by its name.
@@ -126,7 +126,9 @@ def _owner(owner: Owner | None) -> dict[str, Any]:
     if owner is None:
         return {}
     at = None
-    if owner.at is not None and abs(owner.at) < 1 << 47:  # what lies beyond is not a time of a commit
+    if (
+        owner.at is not None and abs(owner.at) < 1 << 47
+    ):  # beyond this, the number is not the time of a commit
         at = dt.datetime.fromtimestamp(owner.at / 1000, dt.UTC)
     return {
         "owner": clean(owner.name),

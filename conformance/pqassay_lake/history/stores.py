@@ -1,7 +1,7 @@
-"""The places where a history is kept: a folder of Parquet files, one for each run; a Delta table; an Iceberg table.
+"""The places of histories: a folder of Parquet files, one for each run; a Delta table; an Iceberg table.
 
-A run is appended as a whole: as one file that is complete from the moment it has its name, or as one commit.  Nothing that is there
-is ever changed, and several checks may append at the same time.  Rows are read some at a time, so that a history may be larger than memory.
+A run is appended atomically: as one file that is complete when it gets its name, or as one commit. Existing data are never changed, and
+several checks may append at the same time. Rows are read in batches, so a history may be larger than memory.
 """
 
 from __future__ import annotations
@@ -32,30 +32,30 @@ from pqassay_spec.base.sources import write_whole
 from pqassay_spec.table.layout import DELTA_LOG, ICEBERG_METADATA
 
 DELTA, ICEBERG = "delta:", "iceberg:"
-"""Begin the names of histories that are tables: ``delta:FOLDER``, ``iceberg:CATALOG:NAMESPACE.TABLE``."""
+"""The prefixes of names of histories that are tables: ``delta:FOLDER``, ``iceberg:CATALOG:NAMESPACE.TABLE``."""
 
 PREFIX, SUFFIX = "run-", ".parquet"
-"""Begin and end the names of the files of a folder."""
+"""The prefix and the suffix of the file names in a folder."""
 
 FULL = os.strerror(errno.ENOSPC)
-"""What a message about a full disk holds, whatever library words it."""
+"""The text in a message about a full disk, from any library."""
 
 STDERR = 2
-"""Its number as an open file."""
+"""The file descriptor of stderr."""
 
 ROWS_AT_ONCE = 1 << 16
-"""Rows that are read at once."""
+"""The number of rows that are read at once."""
 
 NEEDED = f"needs {{library}}, which is not installed: {install('engines')}"
 
 
 class NoRunError(UsageError):
-    """There is no run in a history, or no history at all."""
+    """A history has no runs, or does not exist."""
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is read of a history.
+    """The selection of rows and columns to read from a history.
 
     Attributes:
         columns: Names of columns.
@@ -69,50 +69,50 @@ class Wanted:
 
     @property
     def read(self) -> list[str]:
-        """The columns that have to be read, those by which rows are chosen included."""
+        """The columns to read, including the columns of the condition."""
         return [*dict.fromkeys([*self.columns, "kind", *(() if self.runs is None else ("run",))])]
 
     @property
     def condition(self) -> pc.Expression:
-        """Which rows are wanted."""
+        """The condition on the wanted rows."""
         kinds = pc.field("kind").isin(list(self.kinds))
         return kinds if self.runs is None else kinds & pc.field("run").isin(list(self.runs))
 
 
 class History(Protocol):
-    """A history in a place of its own."""
+    """The interface of a history at a kind of place."""
 
     def append(self, run: str, rows: pa.Table) -> None:
-        """Append what a run found.
+        """Append the rows of a run.
 
         Args:
             run: Its id.
             rows: Its rows, with the columns of `pqassay_lake.history.columns`.
 
         Raises:
-            UsageError: They cannot be written there, and why; nothing of them is.
+            UsageError: The rows cannot be written, and none of them is; the message says why.
         """
         ...
 
     def batches(self, wanted: Wanted) -> Iterator[pa.RecordBatch]:
-        """Some of the rows, a part after the other, in no particular order of runs.
+        """Yield the wanted rows in batches, with runs in no particular order.
 
         Raises:
             NoRunError: There is no history.
-            UsageError: It cannot be read.
+            UsageError: The history cannot be read.
         """
         ...
 
 
 def history_at(name: str) -> History:
-    """The history that someone names; it need not exist.
+    """The history with a name; it need not exist.
 
     Args:
-        name: A folder or URI, which may be a Delta table already; ``delta:`` and the folder or URI of a Delta table;
+        name: A folder or URI, which may already be a Delta table; ``delta:`` and the folder or URI of a Delta table;
             ``iceberg:CATALOG:NAMESPACE.TABLE`` with a catalog that pyiceberg is configured for.
 
     Raises:
-        UsageError: It names none, or needs a library that is not installed.
+        UsageError: The name is invalid, or needs a library that is not installed.
     """
     if name.startswith(ICEBERG):
         catalog, _, table = name.removeprefix(ICEBERG).partition(":")
@@ -147,7 +147,7 @@ def _packed(rows: pa.Table) -> bytes:
 
 
 def _chosen(batches: Iterable[pa.RecordBatch], wanted: Wanted) -> Iterator[pa.RecordBatch]:
-    """The wanted rows, with their columns as they are declared; those that an older version did not write are null."""
+    """Yield the wanted rows, with the declared columns; columns that an older version did not write are null."""
     for batch in batches:
         rows = batch.filter(wanted.condition)
         if rows.num_rows:
@@ -174,7 +174,7 @@ def _of_file(file: Any, wanted: Wanted) -> Iterator[pa.RecordBatch]:
 
 
 def _files_of(names: Iterable[str], wanted: Wanted) -> Iterator[str]:
-    """The files of the wanted runs, in the order of runs, by their names."""
+    """Yield the file names of the wanted runs, in the order of runs."""
     files = None if wanted.runs is None else {_file_name(run) for run in wanted.runs}
     return (name for name in sorted(names) if files is None or name in files)
 
@@ -205,7 +205,7 @@ class _FolderHistory:
 
 
 class _StoredHistory:
-    """A folder of a store. An object is complete when it is there."""
+    """A folder of a store. Objects appear only when they are complete."""
 
     def __init__(self, name: str) -> None:
         uri = remote.parse(name)
@@ -287,7 +287,7 @@ class _IcebergHistory:
         with _told(self._name):
             from pyiceberg import expressions  # noqa: PLC0415 - few need it
 
-            is_in: Any = expressions.In  # its declaration hides how it is made
+            is_in: Any = expressions.In  # its declaration hides its constructor
             catalog = load(self._catalog)
             if not catalog.table_exists(self._table):
                 raise NoRunError(f"{self._name}: there is no such table")
@@ -313,7 +313,7 @@ def _library(name: str, module: str) -> Any:
 
 @contextlib.contextmanager
 def _told(name: str) -> Generator[None]:
-    """Say in one line what keeps a history from being read or written."""
+    """A context that turns errors of reading or writing a history into one line."""
     try:
         yield
     except UsageError:
@@ -326,7 +326,7 @@ def _told(name: str) -> Generator[None]:
 
 @contextlib.contextmanager
 def _silenced() -> Generator[None]:
-    """Drop what threads of a library print on stderr, such as that they panic where a disk is full: the error says it."""
+    """A context that discards output of library threads on stderr, such as panics on a full disk; the error reports it."""
     sys.stderr.flush()
     kept = os.dup(STDERR)
     try:

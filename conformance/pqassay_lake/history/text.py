@@ -1,4 +1,4 @@
-"""Views on a history as text for people."""
+"""Views of a history as text for people."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from pqassay_spec.base.terminal import printable
 from pqassay_spec.rules.catalogue import rules
 
 WIDEST = 60
-"""Characters of a name in a table."""
+"""The number of characters of a name in a table."""
 
 RULES = 6
-"""Rules that a line of a group names."""
+"""The number of rules listed on the line of a group."""
 
 
 def text_of(view: HistoryView) -> str:
@@ -122,7 +122,7 @@ def _groups(view: HistoryView) -> Iterator[str]:
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]], left: set[int]) -> Iterator[str]:
-    """Rows below each other, numbers to the right."""
+    """Yield the aligned rows of a table, numbers to the right."""
     widths = [max(len(row[place]) for row in (head, *rows)) for place in range(len(head))]
     for row in (head, *rows):
         yield "  ".join(

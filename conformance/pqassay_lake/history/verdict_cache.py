@@ -1,9 +1,8 @@
-"""Verdicts of an earlier run that still hold: those on files that have not changed since, judged in the same way.
+"""Verdicts of an earlier run that are still valid: on unchanged files, with the same settings.
 
-A file counts as unchanged if its length and times are the same, and also those of the neighboring files that
-were read.  An object that was rewritten with the same content has another time; its etag tells that it is the
-same.  A verdict is not reused if the file changed so shortly before it was judged that a further change might
-have the same time.
+A file counts as unchanged if its length and times are the same, and also those of the neighboring files that were read. An object that was
+rewritten with the same content has another time; its etag shows that it is the same. A verdict is not reused if the file changed shortly
+before it was judged, since a later change might have the same time.
 """
 
 from __future__ import annotations
@@ -19,30 +18,30 @@ from pqassay_lake.history.file_stamps import Stamp
 from pqassay_lake.history.findings_table import FileState, Row, read
 
 Etags = Callable[[Sequence[Target]], Sequence[str | None]]
-"""Asks for the etags of some objects, in order; ``None`` where there is none."""
+"""A function that requests the etags of some objects, in order; ``None`` for an object without one."""
 
 SETTLED = 2_000_000_000
-"""Nanoseconds after which a change is distinguished from the one before, in every file system and store."""
+"""The number of nanoseconds after which any file system and store gives a change another time."""
 
 
 def is_settled(stamp: Stamp, started: int) -> bool:
-    """True if a change after the stamp was taken would show in it.
+    """Whether any change after the stamp was taken would change the stamp.
 
     Args:
         stamp: The stamp.
-        started: When the run began, in nanoseconds since 1970; the stamp was taken later.
+        started: The start of the run, in nanoseconds since 1970; the stamp was taken later.
     """
     return stamp.size >= 0 and stamp.youngest is not None and stamp.youngest < started - SETTLED
 
 
 def state_of(stamp: Stamp, report: FileReport, etag: str | None, *, started: int) -> FileState:
-    """The claims of a table about a file beside the verdict on it.
+    """The state of a file to be stored beside its verdict.
 
     Args:
-        stamp: The stamp that was taken before it was judged.
+        stamp: The stamp taken before judging.
         report: The verdict.
-        etag: The etag that an object had before that.
-        started: When the run began, in nanoseconds since 1970.
+        etag: The etag of an object before judging.
+        started: The start of the run, in nanoseconds since 1970.
     """
     is_reusable = (
         report.outcome not in UNJUDGED and report.size == stamp.size and is_settled(stamp, started=started)
@@ -55,10 +54,10 @@ class VerdictCache:
 
     Args:
         table: The folder of the table, which need not exist.
-        settings: How this run judges; verdicts of another way are not there.
+        settings: The settings of this run; verdicts with other settings are not used.
 
     Raises:
-        UsageError: It is not a findings table.
+        UsageError: The folder is not a findings table.
     """
 
     def __init__(self, table: Path, settings: Settings) -> None:
@@ -71,12 +70,12 @@ class VerdictCache:
         return len(self._rows)
 
     def all_kept(self, targets: Sequence[Target], current: Sequence[Stamp], etags: Etags) -> dict[int, Row]:
-        """The verdicts that still hold, by the position of the target.
+        """The verdicts that are still valid, by the position of the target.
 
         Args:
             targets: The files.
             current: Their stamps.
-            etags: Asks for the etags of objects whose time has changed.
+            etags: Requests the etags of objects whose time has changed.
         """
         kept: dict[int, Row] = {}
         doubtful: dict[int, Row] = {}
@@ -92,7 +91,7 @@ class VerdictCache:
         return kept | {position: row for (position, row), one in still if one == row.state.etag}
 
     def kept(self, target: Target, stamp: Stamp) -> Row | None:
-        """The verdict on a file that has not changed by length and time; ``None`` if there is none."""
+        """The verdict on a file with unchanged size and times; ``None`` if there is none."""
         row = self._row(target, stamp)
         if row is None or stamp.modified is None:
             return None
@@ -101,7 +100,7 @@ class VerdictCache:
         return self._as_judged(row)
 
     def kept_by_etag(self, target: Target, stamp: Stamp) -> Row | None:
-        """The verdict on an object of another time, which holds if the object still has the etag of the row."""
+        """The verdict on an object with another time, for use if the object still has the etag of the row."""
         row = self._row(target, stamp)
         if row is None or not target.store or not row.state.etag:
             return None
@@ -109,7 +108,7 @@ class VerdictCache:
         return dataclasses.replace(self._as_judged(row), state=state)
 
     def _row(self, target: Target, stamp: Stamp) -> Row | None:
-        """The row of the table on a file of this length and with the same beside it."""
+        """The row of the table for a file of this size, with the same files beside it."""
         row = self._rows.get(target.name)
         if row is None or target.trouble or row.report.kind != target.kind:
             return None
@@ -117,7 +116,7 @@ class VerdictCache:
         return row if is_same else None
 
     def _as_judged(self, row: Row) -> Row:
-        """A verdict as the judge gave it: what a baseline knew is for this run's baseline to say."""
+        """A verdict without the mark ``known``, which depends on the baseline of this run."""
         report = dataclasses.replace(
             row.report, outcome=outcome_of(row.report.findings, row.report.gaps, self._level)
         )

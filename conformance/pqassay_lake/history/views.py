@@ -1,8 +1,7 @@
-"""Views on a history: its runs, and all or only new findings of a run, one by one or by writer, rule or owner.
+"""Views of a history: its runs; and all or only new findings of a run, one by one or by writer, rule or owner.
 
-A finding is known by file, rule and column.  It is *new* in a run if no earlier run had it, back to the last
-run that judged the whole scope. So a check of yesterday's additions does not make everything else new, but a
-finding that was repaired and recurs is new.
+A finding is identified by file, rule and column. It is *new* in a run if no earlier run had it, back to the last run that judged the whole
+scope. So a check of yesterday's additions does not make everything else new, but a finding that was repaired and recurs is new.
 """
 
 from __future__ import annotations
@@ -33,16 +32,16 @@ from pqassay_lake.history.stores import History, NoRunError, Wanted
 SCHEMA_VERSION = 1
 
 By = Literal["writer", "rule", "owner"]
-"""By what findings are grouped."""
+"""The grouping of findings."""
 
 NO_OWNER = "no table"
-"""The owner of findings in files that belong to no table."""
+"""The owner of findings in files outside tables."""
 
 AS_STORED = ("path", "rule", "verdict", "could", "message", "writer", "owner", "column", "remedy")
 """Members of a finding that are columns of the history."""
 
 OF_OWNERS = ("commit", "user", "query")
-"""Members that are columns whose names begin with ``owner_``."""
+"""Members of a finding that are columns with the prefix ``owner_``."""
 
 SHOWN_COLUMNS = ("known", "counts", "not_failing", *AS_STORED, *map("owner_{}".format, OF_OWNERS))
 
@@ -51,9 +50,8 @@ SHOWN_COLUMNS = ("known", "counts", "not_failing", *AS_STORED, *map("owner_{}".f
 class RunLine:
     """A run in the list of runs.
 
-    ``findings`` are those that count and that no baseline lists, ``new`` those of them that no earlier run
-    had, and ``known`` those that would count without a baseline. ``not_failing`` findings fail nothing since
-    the check is pinned to an earlier release than that of their rules.
+    ``findings`` counts findings that no baseline lists, ``new`` those of them that no earlier run had, and ``known`` those that would count
+    without a baseline. ``not_failing`` counts findings that do not fail the check since their rules are newer than the pinned release.
     """
 
     run: str
@@ -74,8 +72,9 @@ class RunLine:
 class GroupLine:
     """The findings of a group.
 
-    ``judged`` says how many files of a writer were looked at, and is ``None`` of other groups; ``rules`` are those that are broken, the most frequent
-    first; ``first`` is when the first run had one of its findings. ``known`` findings are listed in a baseline, and none of them is ``new``.
+    ``judged`` is the number of judged files of a writer, and ``None`` for other groups. ``rules`` are the broken rules, the most frequent
+    first. ``first`` is the time of the first run with one of the findings. ``known`` findings are listed in a baseline, and are never
+    ``new``.
     """
 
     name: str
@@ -90,7 +89,7 @@ class GroupLine:
 
 @dataclass(frozen=True)
 class FindingLine:
-    """A finding of a run. ``first`` is when the first run had it."""
+    """A finding of a run; ``first`` is the time of the first run with it."""
 
     path: str
     rule: str
@@ -112,7 +111,7 @@ class FindingLine:
 
 @dataclass(frozen=True)
 class HistoryView:
-    """What ``pqassay history`` tells. ``run`` is the one that groups and findings are of."""
+    """The result of ``pqassay history``; groups and findings belong to the run ``run``."""
 
     schema_version: int
     kind: Literal["history"]
@@ -124,7 +123,7 @@ class HistoryView:
     findings: list[FindingLine] = field(default_factory=list[FindingLine])
 
     def to_json(self, indent: int | None = 2) -> str:
-        """The view as JSON text in ASCII. Members that have their default are left out."""
+        """The view as ASCII JSON. Members with their default value are omitted."""
         return members_json(self, indent)
 
 
@@ -140,7 +139,7 @@ def json_schema() -> dict[str, Any]:
 
 
 def runs_view(history: History, most: int) -> HistoryView:
-    """The newest runs, the newest first.
+    """The latest runs, the newest first.
 
     Raises:
         UsageError: There is no history, or it cannot be read.
@@ -167,14 +166,14 @@ def findings_view(
     only_new: bool = False,
     lesser: bool = False,
 ) -> HistoryView:
-    """The findings of a run, the newest by default, one by one or in groups.
+    """The findings of a run, by default the newest one, individually or in groups.
 
     Args:
         history: The history.
-        run: The id of a run, or the beginning of one.
+        run: The id of a run, or the beginning of an id.
         by: The grouping.
-        only_new: Whether those that are not new, or are known to a baseline, are left out.
-        lesser: Whether those are told too that do not make a file nonconformant.
+        only_new: Whether to omit findings that are not new, or that a baseline lists.
+        lesser: Whether to include findings that do not make a file nonconformant.
 
     Raises:
         UsageError: There is no history, or no such run.
@@ -195,9 +194,9 @@ def findings_view(
 
 
 def last_versions(history: History, scope: str) -> dict[str, int]:
-    """The version or snapshot of each table that a run of a scope judged last, by the table's name; none before the first run.
+    """The version or snapshot of each table in the last run of a scope, by the table's name; empty before the first run.
 
-    A run counts if it could judge all of its files, so that what it could not is judged again.
+    Only runs that could judge all their files are used, so that unjudged files are judged again.
     """
     try:
         runs = runs_of(history)
@@ -230,7 +229,7 @@ def _line(run: Mapping[str, Any], found: Found, is_new: Any) -> RunLine:
 
 @dataclass
 class _Group:
-    """The findings of a group, as they are counted."""
+    """The counts of findings of a group."""
 
     paths: list[Keys] = field(default_factory=list[Keys])
     rules: Counter[str] = field(default_factory=Counter[str])
@@ -240,14 +239,14 @@ class _Group:
 
 
 class _Chosen:
-    """The findings of a run that are told."""
+    """The findings of a run that are shown."""
 
     def __init__(self, past: Past, number: int, compared: Compared, *, only_new: bool, lesser: bool) -> None:
         self._past, self._number, self._compared = past, number, compared
         self._only_new, self._lesser = only_new, lesser
 
     def _rows(self, columns: Iterable[str]) -> Iterator[tuple[pa.RecordBatch, Any, Any]]:
-        """The findings, some at a time, with whether each is new and the position of the first run that had it."""
+        """Yield the findings in batches, with whether each is new and the position of the first run with it."""
         for batch in self._past.rows(self._number, [*dict.fromkeys(["known", "counts", *columns])]):
             at = self._compared.at(keys_of(batch))
             known, counts = (flags_of(batch, name) for name in ("known", "counts"))
@@ -256,7 +255,7 @@ class _Chosen:
             yield batch.filter(pa.array(wanted)), is_new[wanted], self._compared.first[at][wanted]
 
     def lines(self) -> Iterator[FindingLine]:
-        """Each finding."""
+        """Yield a line for each finding."""
         for batch, is_new, first in self._rows(SHOWN_COLUMNS):
             for row, new, earliest in zip(batch.to_pylist(), is_new.tolist(), first.tolist(), strict=True):
                 yield FindingLine(
@@ -269,7 +268,7 @@ class _Chosen:
                 )
 
     def groups(self, by: By) -> list[GroupLine]:
-        """The findings by what they have in common, the group with most files first."""
+        """The findings in groups, the group with most files first."""
         grouped: dict[str, _Group] = {}
         for batch, is_new, first in self._rows((by,)):
             names = batch.column(by).fill_null(NO_OWNER).dictionary_encode()

@@ -1,4 +1,4 @@
-"""Repair plans: from a report, the list of files that are concerned, and the statements that repair them where they live.
+"""Repair plans: from a report, the list of affected files, and the statements that repair their tables.
 
 Contents: reading of reports (`reports`), finding their tables and files and grouping them by repair
 (`planning`), statements for the tables' own software (`delta`, `iceberg`), and writing a plan (`writing`).

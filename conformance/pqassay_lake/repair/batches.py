@@ -1,4 +1,4 @@
-"""Conditions of SQL on many files: how many one statement takes, and the partitions by which it finds them sooner."""
+"""SQL conditions on many files: the number of files per statement, and partitions that speed up the search."""
 
 from __future__ import annotations
 
@@ -7,29 +7,29 @@ from collections.abc import Iterator, Sequence
 from pqassay_lake.repair.open_tables import OpenTable, quoted
 
 AT_ONCE = 500
-"""Files that one statement takes: it is one commit, and its text has to be parsed."""
+"""The number of files per statement, which is one commit and whose text must be parsed."""
 
 Made = tuple[list[str], list[str]]
 """Statements and notes of a repair."""
 
 PARTITIONS = 50
-"""Partitions that a condition names; of more, it names none, and the statement looks at every file of the table."""
+"""The number of partitions in a condition; with more, there is no condition, and the statement reads every file of the table."""
 
 
 def batches(files: Sequence[str]) -> Iterator[Sequence[str]]:
-    """The files, some at a time; those of one folder next to each other."""
+    """Yield the files in batches, with files of one folder next to each other."""
     ordered = sorted(files)
     for first in range(0, len(ordered), AT_ONCE):
         yield ordered[first : first + AT_ONCE]
 
 
 def of_partitions(table: OpenTable, files: Sequence[str], alias: str = "") -> str:
-    """The condition that a row is in a partition of some files; empty if it would say nothing, or is not known.
+    """The condition that a row is in the partitions of some files; empty if it would be useless or is unknown.
 
     Args:
         table: Their table.
         files: The files, relative to it.
-        alias: What is before the names of columns.
+        alias: The prefix of column names.
     """
     partitions = dict.fromkeys(table.live[path].partition for path in files)
     if () in partitions or len(partitions) > PARTITIONS:

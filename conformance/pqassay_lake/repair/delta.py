@@ -1,4 +1,4 @@
-"""Statements that repair Delta tables, in SQL of Spark.
+"""Statements that repair Delta tables, in Spark SQL.
 
 No statement of Delta names files: `UPDATE` and `DELETE` cannot use `_metadata`, `OPTIMIZE` only rewrites
 small files if there are several, and `REORG TABLE … APPLY (PURGE)` only files with deleted rows or columns.
@@ -16,16 +16,16 @@ from pqassay_lake.repair.open_tables import OpenTable, quoted, text
 from pqassay_tables.metadata import repairs
 
 WHOLE_FILES = "SET spark.databricks.delta.merge.deletionVectors.persistent = false"
-"""Without it, a table with deletion vectors may keep the file and mark its rows as deleted."""
+"""A setting without which a table with deletion vectors may keep the file and only mark its rows as deleted."""
 
 UNCOUNTED = "SET spark.databricks.delta.numRecordsValidation.enabled = false"
-"""Without it, Delta refuses to rewrite a file whose number of rows in the log is false."""
+"""A setting without which Delta refuses to rewrite a file with a wrong number of rows in the log."""
 
 FALSE_COUNTS = frozenset(("DLT-023",))
 """Rules about the number of rows."""
 
 MOST_COLUMNS = 12
-"""Columns by which rows are compared: more of them find fewer rows of other files, and make the join dearer."""
+"""The number of columns by which rows are compared: more columns match fewer rows of other files, but make the join slower."""
 
 AS_UPDATED = "the rows stay the same; the change data feed and streams of the table show them as updated"
 
@@ -38,7 +38,7 @@ def delta_sql(table: OpenTable, repair: str, files: Sequence[str]) -> Made:
     Args:
         table: The table.
         repair: The name of the repair; see `pqassay_tables.metadata.repairs`.
-        files: The files that it concerns, relative to the table.
+        files: The affected files, relative to the table.
     """
     if repair == repairs.DELTA_FILE.name:
         return _rewritten(table, files)
@@ -46,7 +46,7 @@ def delta_sql(table: OpenTable, repair: str, files: Sequence[str]) -> Made:
 
 
 def _rewritten(table: OpenTable, files: Sequence[str]) -> Made:
-    """Each file is rewritten."""
+    """The statements that rewrite each file."""
     if not table.column or not table.compared:
         return [], ["no column can be set to itself: all are of partitions, or made by Delta"]
     names = Counter(path.rpartition("/")[2] for path in table.live)
@@ -70,7 +70,7 @@ def _rewritten(table: OpenTable, files: Sequence[str]) -> Made:
 
 
 def _are_named(paths: Sequence[str], names: Mapping[str, int]) -> str:
-    """The condition that rows are in one of some files: by name where that is enough."""
+    """The condition that rows are in one of some files, by file name if that is unique."""
     short = [path.rpartition("/")[2] for path in paths]
     if all(names[name] == 1 for name in short):
         return f"_metadata.file_name IN ({', '.join(map(text, short))})"
@@ -84,4 +84,4 @@ NOTES: Mapping[str, str] = {
     repairs.DELTA_BEFORE.name: "DESCRIBE HISTORY {table} shows the versions; RESTORE TABLE {table} TO VERSION AS OF the last good one, "
     "then repeat the later changes",
 }
-"""What to know of repairs for which there is no statement."""
+"""Notes on repairs without a statement."""

@@ -1,7 +1,7 @@
-"""Statements that repair Iceberg tables, in SQL of Spark.
+"""Statements that repair Iceberg tables, in Spark SQL.
 
-An UPDATE that sets a column to itself rewrites the files whose rows it takes, and no others, if it copies on write.  The
-procedure `rewrite_data_files` chooses files by bounds and sizes, and cannot be told which.
+With copy-on-write, an UPDATE that sets a column to itself rewrites exactly the files with the selected rows. The procedure
+`rewrite_data_files` selects files by bounds and sizes, not by name.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pqassay_lake.repair.open_tables import OpenTable, quoted, text
 from pqassay_tables.metadata import repairs
 
 TARGET = "commit.manifest.target-size-bytes"
-"""The property that says how large manifests become."""
+"""The property with the target size of manifests."""
 
 MODE = "write.update.mode"
 COPIES, MERGES = "copy-on-write", "merge-on-read"
@@ -25,14 +25,14 @@ def iceberg_sql(table: OpenTable, repair: str, files: Sequence[str]) -> Made:
     Args:
         table: The table.
         repair: The name of the repair; see `pqassay_tables.metadata.repairs`.
-        files: The files that it concerns, relative to the table.
+        files: The affected files, relative to the table.
     """
     make = _SQL.get(repair)
     return ([], []) if make is None else make(table, files)
 
 
 def _rewritten(table: OpenTable, files: Sequence[str]) -> Made:
-    """Each file is rewritten."""
+    """The statements that rewrite each file."""
     if not table.column:
         return [], ["no column can be set to itself"]
     column = quoted(table.column)
@@ -60,7 +60,7 @@ def _call(procedure: str, options: str = "") -> Callable[[OpenTable, Sequence[st
 
 
 def _manifests(table: OpenTable, _: Sequence[str]) -> Made:
-    """All manifests are rewritten, those of each partition spec by a call of its own."""
+    """The statements that rewrite all manifests, with one call for each partition spec."""
     catalog, _, name = table.name.partition(".")
     specs = sorted({spec for spec, _ in table.manifests})
     calls = [

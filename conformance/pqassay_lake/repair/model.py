@@ -1,4 +1,4 @@
-"""A repair plan: files that are concerned, and the steps that repair them."""
+"""The repair plan: the affected files, and the steps that repair them."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from pqassay_spec.table.layout import TableKind
 SCHEMA_VERSION = 1
 
 Dialect = Literal["spark", "delta", "iceberg"]
-"""``spark``: SQL of Spark for tables of both formats, and commands for files of no table; else the statements for one format."""
+"""The dialect: ``spark`` for Spark SQL of both table formats, and commands for files outside tables; else for one format."""
 
 CATALOG = "lake"
-"""The catalog in which an Iceberg table is called as its folder, unless someone names another one."""
+"""The default catalog of an Iceberg table, in which it has the name of its folder."""
 
 BY_HAND = "by hand"
-"""The name of the step for which there is no statement."""
+"""The name of a step without a statement."""
 
 
 @dataclass(frozen=True)
@@ -25,13 +25,13 @@ class Quarantined:
     """A file that should not be trusted until it is repaired.
 
     Attributes:
-        path: The file, as the report names it.
-        rules: The rules that are broken in it, or in what its table says about it.
-        could: The worst that readers can meet.
+        path: The name of the file in the report.
+        rules: The rules broken in it, or in its table's claims about it.
+        could: The worst possible effect on readers.
         repair: The step that repairs it.
-        table: The table to which it belongs; empty without one.
-        created_by: The software that wrote it, as its footer says.
-        owner: Its writer, as the table says.
+        table: Its table; empty if it has none.
+        created_by: The software that wrote it, according to its footer.
+        owner: Its writer, according to the table.
     """
 
     path: str
@@ -48,9 +48,9 @@ class PlannedTable:
     """A table with files to repair.
 
     Attributes:
-        path: The table, as the report names it.
+        path: The name of the table in the report.
         kind: Its format.
-        moment: The version or snapshot at which the plan looked at it; ``None`` where it could not be read.
+        moment: The version or snapshot that the plan is based on; ``None`` if it could not be read.
         name: Its name in statements.
     """
 
@@ -62,15 +62,15 @@ class PlannedTable:
 
 @dataclass(frozen=True)
 class Step:
-    """One way to repair something, and what it is applied to.
+    """One kind of repair, with the files or the table to repair.
 
     Attributes:
         repair: Its name.
         rules: The rules that it repairs.
-        files: How many files it concerns; 0 if it concerns the table itself.
-        table: The table; empty for files of no table.
-        statements: The statements to run, in this order; none if you have to decide.
-        notes: What to know before.
+        files: The number of affected files; 0 if the table itself is affected.
+        table: The table; empty for files outside tables.
+        statements: The statements to run, in this order; empty if you have to decide.
+        notes: Remarks to read before.
     """
 
     repair: str
@@ -86,9 +86,9 @@ class Plan:
     """A repair plan.
 
     Attributes:
-        report: The report that it was made of.
-        tier: How deep the files were looked at.
-        dialect: For whom statements are written.
+        report: The source report.
+        tier: The tier of the check.
+        dialect: The dialect of the statements.
         tables: The tables with files to repair.
         files: The quarantine list.
         steps: The repairs, grouped by table and kind.

@@ -1,4 +1,4 @@
-"""The tables of a plan as they are now: which files are live, in which partitions, and what SQL calls table and columns."""
+"""The current state of a plan's tables: live files, their partitions, and SQL names of table and columns."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from pqassay_tables.under_test.states import delta_state, iceberg_state
 VECTORS = "delta.enableDeletionVectors"
 
 PLAIN_TYPES = ("STRING", "INT", "BIGINT", "SMALLINT", "TINYINT", "DATE", "BOOLEAN")
-"""Types whose partition values SQL reads as the log writes them."""
+"""Types whose partition values SQL reads in the form of the log."""
 
 FIXED_KEYS = ("delta.identity.start", "delta.generationExpression")
-"""Keys in the metadata of a column whose values cannot be set."""
+"""Keys of column metadata that mark columns whose values cannot be set."""
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,8 @@ class LiveFile:
     """A live file.
 
     Attributes:
-        name: The file as the table names it.
-        partition: The values of its partition columns as literals of SQL, by the columns; empty if they are not known.
+        name: The name of the file in the table.
+        partition: The values of its partition columns as SQL literals, by column; empty if unknown.
     """
 
     name: str
@@ -44,20 +44,20 @@ class LiveFile:
 
 @dataclass(frozen=True)
 class OpenTable:
-    """A table.
+    """The current state of a table.
 
     Attributes:
-        at: Where it is.
+        at: Its place.
         path: Its name in the report.
         kind: Its format.
         name: Its name in statements.
-        moment: Its version, or the id of its snapshot.
+        moment: Its version or snapshot id.
         column: A column that can be set to itself; empty if there is none.
         compared: Columns whose values SQL can compare.
-        has_vectors: Whether rows of it may be marked as deleted.
-        live: Its live data files, by their paths relative to it.
-        deletes: Its live files of deletes, by their paths relative to it.
-        manifests: The lengths of its manifests, by partition spec and content.
+        has_vectors: Whether its rows may be marked as deleted.
+        live: Its live data files, by path relative to the table.
+        deletes: Its live delete files, by path relative to the table.
+        manifests: The sizes of its manifests, by partition spec and content.
         properties: Its properties.
     """
 
@@ -75,26 +75,26 @@ class OpenTable:
     manifests: Mapping[tuple[int, int], list[int]] = field(default_factory=dict[tuple[int, int], list[int]])
 
     def relative(self, path: str) -> str:
-        """A file relative to the table."""
+        """The path of a file relative to the table."""
         return path.removeprefix(f"{self.path.rstrip('/')}/")
 
     def owners(self, paths: Iterable[str]) -> dict[str, str]:
-        """The writers of live files, by their paths relative to the table, in one line each; files of unknown writers are left out."""
+        """The writers of live files, by path relative to the table, one line each; unknown writers are omitted."""
         found = owners_in(self.at, [path for path in paths if path in self.live])
         return {path: owners.wrote.line for path, owners in found.items() if owners.wrote.name != UNKNOWN}
 
 
 def open_table(path: str, kind: TableKind, name: str, catalog: str) -> OpenTable:
-    """Read a table as it is now.
+    """Read the current state of a table.
 
     Args:
         path: Its name in the report.
         kind: Its format.
-        name: What statements are to call it; empty for its path.
-        catalog: The catalog in which an Iceberg table without a name is called as its folder.
+        name: Its name in statements; empty for its path.
+        catalog: The catalog of an Iceberg table without a name, in which it has the name of its folder.
 
     Raises:
-        UsageError: It is not there, or cannot be read.
+        UsageError: The table does not exist, or cannot be read.
     """
     at = next((one.table for one in find([path]).targets if one.is_table and one.table is not None), None)
     if at is None or at.kind != kind:
@@ -115,12 +115,12 @@ def folder(at: TableAt) -> str:
 
 
 def quoted(name: str) -> str:
-    """A name in SQL of Spark."""
+    """A name in Spark SQL."""
     return f"`{name.replace('`', '``')}`"
 
 
 def text(value: str) -> str:
-    """A text in SQL of Spark."""
+    """A text literal in Spark SQL."""
     escaped = value.replace("\\", "\\\\").replace("'", "\\'")
     return f"'{escaped}'"
 
@@ -153,19 +153,19 @@ def _delta(at: TableAt, path: str, name: str, state: DeltaState) -> OpenTable:
 
 
 def _fields(state: DeltaState) -> list[dict[str, Any]]:
-    """The columns as the log declares them."""
+    """The columns as declared in the log."""
     declared: Any = parse(str(state.metadata.get("schemaString")))
     return [one for one in declared.get("fields", []) if isinstance(one.get("name"), str)]
 
 
 def _is_made(declared: dict[str, Any]) -> bool:
-    """Whether Delta makes the values of a column, so that they cannot be set."""
+    """Whether Delta generates the values of a column, so that they cannot be set."""
     given = declared.get("metadata") or {}
     return any(key in given for key in FIXED_KEYS)
 
 
 def _is_comparable(declared: Any) -> bool:
-    """Whether values of a type are equal or not in SQL, whatever is in them."""
+    """Whether SQL can compare values of a type for equality, whatever their content."""
     if isinstance(declared, str):
         return declared != "variant"
     if not isinstance(declared, dict) or declared.get("type") == "map":
@@ -187,7 +187,7 @@ def _sql_type(name: str, decimal: tuple[int, int] | None) -> str:
 
 
 def _partition(values: Any, types: Mapping[str, str]) -> tuple[tuple[str, str | None], ...]:
-    """The values of partition columns as literals; empty if the log does not say them in a way that SQL takes."""
+    """The values of partition columns as literals; empty if SQL cannot read the log's form."""
     if not isinstance(values, dict) or not types or values.keys() != types.keys():
         return ()
     parts: list[tuple[str, str | None]] = []

@@ -1,4 +1,4 @@
-"""Making a plan: which files are concerned, to which table each belongs, and what repairs it."""
+"""Making of a repair plan: the affected files, their tables, and the repairs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from pqassay_tables.metadata.repairs import ICEBERG_SORTED, OF_FILES, PLANNED, R
 TABLES: tuple[TableKind, ...] = ("delta", "iceberg")
 
 COMMANDS = "run commands"
-"""The name of the step for files of no table."""
+"""The name of the step for files outside tables."""
 
 SAFE = frozenset((*(one.name for one in OF_FILES.values()), ICEBERG_SORTED.name))
 """Repairs that read files and rewrite their rows."""
@@ -45,19 +45,19 @@ SQL: Mapping[TableKind, Callable[[OpenTable, str, Sequence[str]], tuple[list[str
     "delta": delta_sql,
     "iceberg": iceberg_sql,
 }
-"""Makes statements and notes of a table, the name of a repair, and the files, which are relative to the table."""
+"""The function for each table format that makes statements and notes from a table, a repair's name, and relative file paths."""
 
 
 @dataclass
 class _Work:
-    """What is to be repaired in one way.
+    """The work for one kind of repair.
 
     Attributes:
         rules: The rules that are broken.
-        files: The files, as the report names them.
-        commands: Commands for files of no table.
-        remedies: The remedies that findings name.
-        notes: The facts about it.
+        files: The files, by their names in the report.
+        commands: Commands for files outside tables.
+        remedies: The remedies in the findings.
+        notes: Notes for the user.
     """
 
     rules: dict[str, None] = field(default_factory=dict[str, None])
@@ -75,16 +75,16 @@ def plan_of(
     names: Mapping[str, str] | None = None,
     catalog: str = CATALOG,
 ) -> Plan:
-    """Make a plan of a report.
+    """Make a plan from a report.
 
     Args:
-        report: What is wrong.
-        dialect: For whom statements are written; of tables of another format, there are none.
-        names: The names of tables in statements, by their paths.
-        catalog: The catalog in which Iceberg tables without a name are called as their folders.
+        report: The files and findings of the report.
+        dialect: The dialect of the statements; tables of another format have none.
+        names: The names of tables in statements, by path.
+        catalog: The catalog of Iceberg tables without a name, in which they have the names of their folders.
 
     Raises:
-        UsageError: A table cannot be read, a name is given to something other than a table of the report, or no finding counts.
+        UsageError: A table cannot be read, a name belongs to something other than a table of the report, or no finding counts.
     """
     tables = {one.path: one for one in report.files if one.kind in TABLES}
     names = names or {}
@@ -131,7 +131,7 @@ def plan_of(
 
 
 def _table_of(concerned: Concerned, tables: Mapping[str, Concerned]) -> Concerned | None:
-    """The table that a file belongs to, or that this is."""
+    """The table that has the file, or that is the target itself; ``None`` without a table."""
     if concerned.path in tables:
         return concerned
     above = [path for path in tables if concerned.path.startswith(f"{path.rstrip('/')}/")]
@@ -198,7 +198,7 @@ def _quarantined(
 
 
 def _leave_out_unsafe(work: Mapping[tuple[str, str], _Work]) -> set[str]:
-    """Leave out of rewrites the files in which something is wrong that a rewrite does not repair: it may be read, and written, wrong."""
+    """Exclude files from rewrites if they have an error that a rewrite does not repair, since wrong data might be read and written."""
     unsafe = {
         path: rule
         for (_, repair), one in work.items()
@@ -225,7 +225,7 @@ def _count(files: int) -> str:
 
 
 def _owned(files: Sequence[Quarantined], opened: Mapping[str, OpenTable]) -> list[Quarantined]:
-    """The same with who wrote each file, where its table says it; a log is read once for all files of its table."""
+    """The quarantined files with their writers, if the tables name them; each log is read once."""
     owners: dict[str, str] = {}
     for name, table in opened.items():
         of_table = {table.relative(one.path): one.path for one in files if one.table == name}

@@ -1,4 +1,4 @@
-"""What a plan needs of a report: the files, and their findings. Read from JSON, and from a findings table in Parquet."""
+"""The part of a report that a plan needs: files and findings, from JSON or from a findings table in Parquet."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ COLUMNS = [
     "files",
     "positions",
 ]
-"""What is read of a findings table; the others stay where they are."""
+"""The columns of a findings table that are read."""
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,8 @@ class Concerned:
     Attributes:
         path: Its name.
         kind: ``parquet``, ``pm``, ``delta`` or ``iceberg``.
-        findings: What is wrong.
-        created_by: What wrote it.
+        findings: The findings.
+        created_by: The software that wrote it.
     """
 
     path: str
@@ -58,12 +58,12 @@ class Concerned:
 
 @dataclass(frozen=True)
 class Reported:
-    """What a report says.
+    """The files and findings of a report.
 
-    Findings that a gate or a pin tolerates are included, since they are still wrong.
+    Findings that a gate or a pin tolerates are included, since they still need repair.
 
     Attributes:
-        name: The report.
+        name: The path of the report.
         tier: The deepest tier at which files were judged.
         files: Files and tables with findings, and all tables.
     """
@@ -78,10 +78,10 @@ def read_report(name: str, *, with_known: bool = False) -> Reported:
 
     Args:
         name: Its path.
-        with_known: Whether findings that the baseline lists are wanted as well.
+        with_known: Whether to include findings that the baseline lists.
 
     Raises:
-        UsageError: It cannot be read, or is not a report.
+        UsageError: The file cannot be read, or is not a report.
     """
     path = Path(name)
     try:
@@ -109,7 +109,7 @@ def read_report(name: str, *, with_known: bool = False) -> Reported:
 
 
 def of_report(report: Report, name: str, *, with_known: bool = False) -> Reported:
-    """What a report of a check says. The arguments are those of `read_report`."""
+    """The files and findings of a check's report. The arguments are those of `read_report`."""
     files: list[Concerned] = []
     for file in report.files:
         findings = [

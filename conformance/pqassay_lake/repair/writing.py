@@ -1,4 +1,4 @@
-"""Writing a plan: the quarantine list as CSV, all of it as JSON, statements as SQL, commands as a script for a shell."""
+"""Writing of a plan: the quarantine list as CSV, the plan as JSON, statements as SQL, commands as a shell script."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ QUARANTINE_CSV, QUARANTINE_JSON = "quarantine.csv", "quarantine.json"
 STATEMENTS, SCRIPT = "repair.sql", "repair.sh"
 
 VALUES_ARE_RIGHT = "--values-are-right"
-"""The option without which the command refuses to remove what is said about values."""
+"""The option without which a command refuses to remove claims about values."""
 
 COLUMNS = (PATH, TABLE, MOMENT, TIER, "rules", "could", "created_by", "owner", "repair")
 
 
 def write_plan(plan: Plan, folder: Path) -> list[Path]:
-    """Write a plan into a folder, which is made if it is not there; each file is replaced as a whole.
+    """Write a plan into a folder, which is created if missing; each file is replaced atomically.
 
     Returns:
-        The files. A file of an earlier plan for which there is nothing now is removed.
+        The written files. Files of an earlier plan without current content are removed.
 
     Raises:
         OSError: The folder cannot be written.
@@ -78,7 +78,7 @@ def quarantine_csv(plan: Plan) -> str:
 
 
 def heading(step: Step) -> str:
-    """What a step does, in one line."""
+    """The effect of a step, in one line."""
     nothing = "no file yet" if step.repair in SAFE else "the table itself"
     about = f"{step.files:,} file{'s' * (step.files != 1)}" if step.files else nothing
     where = f" in {printable(step.table)}" if step.table else ""
@@ -86,7 +86,7 @@ def heading(step: Step) -> str:
 
 
 def sql_lines(plan: Plan) -> Iterator[str]:
-    """The statements of all tables, grouped by table and repair; nothing if there is no table."""
+    """The statements for all tables, grouped by table and repair; empty without tables."""
     steps = [step for step in plan.steps if step.table]
     for step in steps:
         yield f"-- {heading(step)}"
@@ -98,9 +98,9 @@ def sql_lines(plan: Plan) -> Iterator[str]:
 
 
 def script_lines(plan: Plan) -> Iterator[str]:
-    """The commands for files of no table; nothing if there is none.
+    """Yield the commands for files outside tables; empty if there are none.
 
-    The option that vouches for the values is not in it: the user has to add it.
+    The option that vouches for the values is omitted: the user must add it.
     """
     steps = [step for step in plan.steps if step.repair == COMMANDS and step.statements]
     if not steps:
@@ -117,7 +117,7 @@ def script_lines(plan: Plan) -> Iterator[str]:
 
 
 def text_lines(plan: Plan) -> Iterator[str]:
-    """What is printed: each step, its statements and notes."""
+    """Yield the printed lines: each step with its statements and notes."""
     for step in plan.steps:
         yield heading(step)
         for note in step.notes:
@@ -129,7 +129,7 @@ def text_lines(plan: Plan) -> Iterator[str]:
 
 
 def next_lines(plan: Plan, folder: Path) -> Iterator[str]:
-    """The user's next steps: compare the values with their source, run the written statements, and check again."""
+    """Yield the user's next steps: compare the values with their source, run the statements, and check again."""
     with_statements = [step for step in plan.steps if step.statements]
     if any(step.repair == COMMANDS and not step.table for step in with_statements):
         yield f"next: {COMPARE}, then `{shlex.join(['sh', str(folder / SCRIPT), VALUES_ARE_RIGHT])}`"

@@ -1,5 +1,5 @@
-"""Checks of tables: a room for each format, found by the name of its family; what both share is beside them.
+"""Checks of tables: a package for each format, named like its family, and shared modules beside them.
 
-How a check is written is said in `pqassay.checks`.  Excluded: numpy and pyarrow; code that needs them is in
-`pqassay_tables.values`. Formats never import each other.
+`pqassay.checks` describes how a check is written. Excluded: numpy and pyarrow; code that needs them is in `pqassay_tables.values`. Formats
+never import each other.
 """

@@ -1,4 +1,4 @@
-"""The bytes of deletion vectors, tier ``footer``: what the families of both formats have in common."""
+"""Shared checks of the bytes of deletion vectors, tier ``footer``, for the families of both formats."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 
 
 class VectorTerms(NamedTuple):
-    """What a format says about a deletion vector, in its words.
+    """The terms of a format for deletion vectors.
 
     Attributes:
         length: Its term for the length of the vector, for messages.
-        place: Where a vector is, for messages.
+        place: The place of a vector, for messages.
         cardinality: Its term for the number of rows.
-        removes: What vectors do to rows.
-        counted, named: The fields of that number, and of what the vector is about.
-        restated, restored: The repair of claims about a vector, and that of the vector itself.
+        removes: The effect of vectors on rows, in words.
+        counted, named: The field of that number, and the field of the data file.
+        restated, restored: The repair of claims about a vector, and the repair of the vector itself.
     """
 
     length: str
@@ -66,7 +66,7 @@ TERMS: dict[TableKind, VectorTerms] = {
 
 
 def vectors_of(table: TableKind, name: str) -> Subject[DeletionVector]:
-    """The deletion vector that a table of a format has for a data file."""
+    """The subject of deletion vectors for data files in tables of a format."""
 
     def find(file: FileUnderTest) -> list[DeletionVector]:
         claims = file.claims
@@ -88,7 +88,7 @@ def _terms(one: DeletionVector) -> VectorTerms:
 
 
 def wrong_length(one: DeletionVector) -> Iterator[Violation]:
-    """The length before the vector is the one that the table says."""
+    """Yield a violation if the length before the vector differs from the table's."""
     size, claimed, terms = one.stored.size, one.claims.length, _terms(one)
     if size != claimed:
         said = terms.length.format(offset=one.claims.offset, name=one.name, claimed=claimed)
@@ -97,7 +97,7 @@ def wrong_length(one: DeletionVector) -> Iterator[Violation]:
 
 
 def wrong_checksum(one: DeletionVector) -> Iterator[Violation]:
-    """The checksum is that of the bytes of the vector."""
+    """Yield a violation if the checksum does not match the bytes of the vector."""
     stored = one.stored
     if stored.size != one.claims.length:
         raise Broken(one.rules.length)
@@ -111,7 +111,7 @@ def wrong_checksum(one: DeletionVector) -> Iterator[Violation]:
 
 
 def no_bitmap(one: DeletionVector) -> Iterator[Violation]:
-    """The bytes of the vector are a bitmap."""
+    """Yield a violation if the bytes of the vector are not a bitmap."""
     try:
         _ = one.bitmap
     except Malformed as error:
@@ -125,7 +125,7 @@ def no_bitmap(one: DeletionVector) -> Iterator[Violation]:
 
 
 def wrong_cardinality(one: DeletionVector) -> Iterator[Violation]:
-    """The vector holds as many positions as the table says."""
+    """Yield a violation if the number of positions differs from the table's."""
     count, claimed, terms = one.bitmap.count, one.claims.cardinality, _terms(one)
     if count != claimed:
         said = f"{terms.cardinality.format(claimed=claimed)}, and it holds {count} positions"
@@ -134,7 +134,7 @@ def wrong_cardinality(one: DeletionVector) -> Iterator[Violation]:
 
 
 def positions_beyond_rows(one: DeletionVector) -> Iterator[Violation]:
-    """The positions are those of rows of the data file."""
+    """Yield a violation if positions are beyond the rows of the data file."""
     rows, greatest, terms = one.file.metadata.num_rows, one.bitmap.greatest, _terms(one)
     if rows < 0:
         raise Broken("PQF-015")

@@ -1,6 +1,6 @@
 """The claims of a table about a data file, compared with its footer: shared code of the families about tables.
 
-Each family declares the rules; messages are the same for all, and the position of a finding is in the words of its format.
+Each family declares the rules. Messages are shared, and positions of findings use the terms of the format.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pqassay_tables.under_test.claimed_columns import ClaimedBound, ClaimedColum
 
 
 def claimed_by(table: TableKind) -> Subject[ClaimedFile]:
-    """A data file of a table of one format."""
+    """The subject of data files with claims of a table of one format."""
 
     def find(file: FileUnderTest) -> list[ClaimedFile]:
         if file.claims is None or file.claims.table != table:
@@ -30,7 +30,7 @@ def claimed_by(table: TableKind) -> Subject[ClaimedFile]:
 
 
 def row_count(file: ClaimedFile) -> Iterator[Violation]:
-    """The count of rows is that of the footer."""
+    """Yield a violation if the row count differs from the footer's."""
     claimed = file.claims.rows
     if claimed is None:
         raise NotApplicable
@@ -43,11 +43,11 @@ def row_count(file: ClaimedFile) -> Iterator[Violation]:
 
 
 def null_counts(file: ClaimedFile, compared: Container[int] | None = None) -> Iterator[Violation]:
-    """Each count of nulls is that of all chunks in the footer, if all have one.
+    """Yield a violation for each null count that differs from the sum over all chunks, if all chunks have one.
 
     Args:
         file: The file.
-        compared: The counts that are compared; all without it.
+        compared: The counts to compare; all by default.
     """
     applies = is_broken = False
     for column, claimed in file.counts(Metric.NULLS):
@@ -72,7 +72,7 @@ def null_counts(file: ClaimedFile, compared: Container[int] | None = None) -> It
 
 
 def bounds_of_footer(file: ClaimedFile) -> Iterator[Violation]:
-    """The bounds enclose those of the footer, wherever these certainly are values of the file."""
+    """Yield a violation for each bound that excludes a bound of the footer which certainly is a value of the file."""
     if not file.bounds:
         raise NotApplicable
     statistics, problems, first = file.statistics, Hindrances(), None
@@ -97,7 +97,7 @@ def bounds_of_footer(file: ClaimedFile) -> Iterator[Violation]:
 def _beyond(
     file: ClaimedFile, claim: ClaimedBound, row_group: int, raw: bytes, *, is_exact: bool
 ) -> Iterator[Violation]:
-    """A value of the footer beyond a bound, if it certainly is one."""
+    """Yield the violation if a footer bound lies beyond a claimed bound, and certainly is a value."""
     column, order, limit = claim.column, claim.column.order, claim.stored
     if column.leaf is None or not (is_exact or bound_width(column.leaf.element) is not None):
         return
@@ -112,7 +112,7 @@ def _beyond(
 
 
 def absent_nulls(file: ClaimedFile) -> Iterator[Violation]:
-    """The count of nulls of a column that the file does not have is that of its rows."""
+    """Yield a violation if the null count of a column that the file lacks differs from its number of rows."""
     rows, counts = file.file.metadata.num_rows, file.metrics.given(Metric.NULLS)
     for column in file.columns:
         counted = counts.get(column.key) if column.leaf is None else None
@@ -120,7 +120,7 @@ def absent_nulls(file: ClaimedFile) -> Iterator[Violation]:
         if expected is None or counted == expected:
             continue
         if file.is_bounded(column) is not None:
-            continue  # that there are bounds of what is not there, another rule says
+            continue  # another rule reports bounds of a missing column
         message = (
             f"the null count {file.of(column)} is {counted}, and the file, of {rows} rows, has no such column"
         )
@@ -139,13 +139,13 @@ def _nulls_where_absent(file: ClaimedFile, column: ClaimedColumn, rows: int) -> 
 
 
 def has_bounds(file: ClaimedFile) -> bool:
-    """Whether the table bounds a column."""
+    """Whether the table has bounds for a column."""
     return bool(file.bounds) or any(
         file.is_bounded(column) is not None for column in file.columns if column.leaf is None
     )
 
 
 def has_null_counts(file: ClaimedFile) -> bool:
-    """Whether the table counts nulls."""
+    """Whether the table has counts of nulls."""
     given = file.metrics.given(Metric.NULLS)
     return any(column.key in given for column in file.columns)

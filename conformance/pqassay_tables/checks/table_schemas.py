@@ -1,4 +1,4 @@
-"""The schema of a data file beside that of its table, tier ``footer``: what the families about tables have in common."""
+"""Shared checks of the schema of a data file against the schema of its table, tier ``footer``."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from pqassay_tables.under_test.claimed_columns import ClaimedFile
 from pqassay_tables.under_test.file_schemas import Problem, mismatches
 
 SHOWN = 5
-"""Names of columns that a message lists."""
+"""The number of column names that a message lists."""
 
 
 def is_data_file(file: ClaimedFile) -> bool:
-    """Whether it is a data file that has rows, and the columns of the table are known."""
+    """Whether it is a data file with rows, and the columns of the table are known."""
     return file.claims.schema is not None and file.claims.deletes is None and file.file.metadata.num_rows > 0
 
 
 def has_schema(file: ClaimedFile) -> bool:
-    """Whether the file has columns of the table: files of position deletes do not."""
+    """Whether the file has columns of the table; files of position deletes do not."""
     deletes = file.claims.deletes
     return file.claims.schema is not None and (deletes is None or not deletes.by_position)
 
 
 def other_types(file: ClaimedFile, problem: Problem) -> Iterator[Violation]:
-    """Columns whose type is not that of the table's columns."""
+    """Yield violations for columns whose type differs from the table's."""
     for mismatch in mismatches(file, problem):
         yield Violation(
             f"column {mismatch.field.name} is {mismatch.actual} in {file.name}, and {mismatch.field.held or mismatch.field.form} ({mismatch.field.type}) in the table",
@@ -38,7 +38,7 @@ def other_types(file: ClaimedFile, problem: Problem) -> Iterator[Violation]:
 
 
 def absent_columns(file: ClaimedFile) -> Iterator[Violation]:
-    """Columns that are not in the file, and cannot be null."""
+    """Yield violations for columns that the file lacks but that cannot be null."""
     for mismatch in mismatches(file, Problem.ABSENT):
         if not _is_constant(file, mismatch.field):
             said = f"{file.name} has no column {mismatch.field.name}, which cannot be null"
@@ -47,7 +47,7 @@ def absent_columns(file: ClaimedFile) -> Iterator[Violation]:
 
 
 def columns_not_found(file: ClaimedFile) -> Iterator[Violation]:
-    """The violation where readers do not find the columns that the file has."""
+    """Yield the violation if readers do not find the existing columns of the file."""
     lost = [
         mismatch for mismatch in mismatches(file, Problem.NOT_FOUND) if not _is_constant(file, mismatch.field)
     ]
@@ -64,7 +64,7 @@ def columns_not_found(file: ClaimedFile) -> Iterator[Violation]:
 
 
 def names_of_another_case(file: ClaimedFile) -> Iterator[Violation]:
-    """Columns whose names differ from those of the table by upper and lower case."""
+    """Yield violations for columns whose names differ from the table's only in case."""
     for mismatch in mismatches(file, Problem.CASE):
         yield Violation(
             f"column {mismatch.field.name} of the table is called {mismatch.actual} in {file.name}",

@@ -17,7 +17,7 @@ Thing = TypeVar("Thing")
 
 
 def table_of(kind: type[Table], name: str) -> Subject[Table]:
-    """The table of a format."""
+    """The subject of tables of a format."""
 
     def find(file: FileUnderTest) -> list[Table]:
         if file.table is None or file.table.kind != kind.kind or file.claims is not None:
@@ -28,7 +28,7 @@ def table_of(kind: type[Table], name: str) -> Subject[Table]:
 
 
 def parts_of(tables: Subject[Table], find: Callable[[Table], Sequence[Thing]], name: str) -> Subject[Thing]:
-    """Things that a table has. A finding about the entry of a file is about that file."""
+    """The subject of parts of tables. A finding about the entry of a file is a finding about that file."""
 
     def found(file: FileUnderTest) -> Sequence[Thing]:
         return next((find(table) for table in tables.find(file)), ())

@@ -1,4 +1,4 @@
-"""The claims of a table about the values of a data file, tier ``values``: the subject of the rules of each format, and their test on the values."""
+"""The claims of a table about the values of a data file, tier ``values``, and their comparison."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pqassay_spec.table.layout import TableKind
 
 
 class ClaimedValues:
-    """The values of a file, compared with what its table says about them: a part of the file."""
+    """The values of a file, compared with the claims of its table; a part of the file."""
 
     def __init__(self, file: FileUnderTest) -> None:
         self.file = file
@@ -36,14 +36,14 @@ def _values_of(table: TableKind) -> Subject[ClaimedValues]:
 
 
 DELTA_VALUES, ICEBERG_VALUES = _values_of("delta"), _values_of("iceberg")
-"""The values of a file of a table of each format."""
+"""The subjects of values of a file in a table of each format."""
 
 
 class _ClaimsOfTable(RuleFamily):
-    """The claims of a table about a file. Claims about chunks that are left out are not compared with anything, as their footer shows."""
+    """The claims of a table about a file. For omitted chunks, there are no values to compare."""
 
     def note_left_out(self, _: ColumnChunks) -> None:
-        """Each rule notes by itself where it needs all chunks."""
+        """Do nothing: each rule itself notes if it needs all chunks."""
 
 
 @claiming

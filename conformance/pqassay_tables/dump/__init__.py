@@ -1,1 +1,1 @@
-"""The trace of what tables keep beside their data files: for each kind of file a module of its name, see `pqassay.dump`."""
+"""The traces of metadata files of tables: a module for each kind of file, see `pqassay.dump`."""

@@ -1,4 +1,4 @@
-"""The trace of an Avro object container, such as the manifests of an Iceberg table: its header, its blocks, and every field of their objects.
+"""The trace of an Avro object container, such as a manifest of an Iceberg table: its header, its blocks, and every field of its objects.
 
 Fields of a compressed block have no bytes of their own in the file: they are shown at the beginning of the block, with no length.
 """
@@ -20,7 +20,7 @@ from pqassay_spec.table.avro_decoder import decoder
 from pqassay_tables.metadata.avro import BROKEN, Block, Container, container
 
 SHOWN = 1 << 16
-"""Objects whose fields are shown."""
+"""The number of objects whose fields are shown."""
 
 
 def trace(source: Source, sink: Sink) -> list[FormatError]:
@@ -31,7 +31,7 @@ def trace(source: Source, sink: Sink) -> list[FormatError]:
 
 
 def _container(source: Source, sink: Sink) -> FormatError | None:
-    """Hand the leaves of a container to a sink, and return what kept further ones from being read."""
+    """Pass the leaves of a container to a sink; return the error that ended it, if any."""
     if source.size > MOST_METADATA:
         return Unsupported(f"more than {MOST_METADATA:,} bytes", field="header")
     data = source.read(0, source.size)
@@ -61,7 +61,7 @@ def _container(source: Source, sink: Sink) -> FormatError | None:
 
 
 def _block(file: Container, block: Block, path: str, sink: Sink) -> FormatError | None:
-    """The objects of a block."""
+    """Trace the objects of a block; return the error that ended it, if any."""
     try:
         plain = file.plain(block)
     except FormatError as error:

@@ -1,6 +1,6 @@
-"""The trace of a file of deletion vectors: its version, and each vector from the first byte after it on.
+"""The trace of a file of deletion vectors: its version, and the vectors that follow.
 
-The log says where vectors begin.  Writers put one after the other, and so they are sought here.
+Only the log has the offsets of vectors. Since writers store them contiguously, the trace finds them in sequence.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ def trace(source: Source, sink: Sink) -> list[FormatError]:
 
 
 def stored_vector(source: Source, sink: Sink, errors: Errors, path: str, at: int, end: int) -> int:
-    """Trace a vector between its length and its checksum, where no more than some bytes can be its; the offset behind it.
+    """Trace a vector with its length and its checksum, up to ``end`` at most; return the offset after it.
 
     Args:
         source: The file.
-        sink: Takes the leaves.
-        errors: Gets what kept further ones from being read.
+        sink: Receives the leaves.
+        errors: Receives the errors that ended reading.
         path: The path of the vector.
-        at: Where its length begins.
-        end: Behind the last byte that can be its.
+        at: The offset of its length.
+        end: The end of the bytes that may belong to it.
     """
     room = end - at - grammar.SIZE_SIZE - grammar.CHECKSUM_SIZE
     size = int.from_bytes(source.read(at, grammar.SIZE_SIZE), "big") if room >= 0 else 0

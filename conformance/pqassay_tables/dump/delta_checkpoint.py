@@ -1,4 +1,4 @@
-"""The trace of a checkpoint in Parquet: the file that it is, and then the actions that its rows hold.
+"""The trace of a checkpoint in Parquet: the bytes of the file, then the actions in its rows.
 
 Columns are encoded and compressed: a value of an action has the place of all column chunks of its row group.
 """
@@ -21,7 +21,7 @@ from pqassay_tables.dump.delta_log import documented
 from pqassay_tables.metadata.delta.checkpoint import actions_of_parquet
 
 BATCH = 4096
-"""Leaves that are handed on at once."""
+"""The number of leaves that are passed on at once."""
 
 
 def trace(source: Source, sink: Sink) -> list[FormatError]:
@@ -54,7 +54,7 @@ def trace(source: Source, sink: Sink) -> list[FormatError]:
 
 
 def _groups(source: Source) -> list[tuple[int, tuple[int, int]]]:
-    """For each row group the number of rows up to its end, and the bytes of its chunks."""
+    """For each row group, the cumulative number of rows, and the byte range of its chunks."""
     groups: list[tuple[int, tuple[int, int]]] = []
     rows = 0
     with suppress(FormatError):
@@ -73,7 +73,7 @@ def _groups(source: Source) -> list[tuple[int, tuple[int, int]]]:
 
 
 def _values(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Yield what holds no other values, with its path."""
+    """Yield the values that contain no others, each with its path."""
     if isinstance(value, dict):
         for name, member in cast("dict[str, Any]", value).items():
             yield from _values(member, (*path, name))

@@ -1,6 +1,6 @@
-"""The trace of a file of a Delta log that holds lines of JSON: a commit, a checkpoint, a version checksum file.
+"""The trace of a Delta log file of JSON lines: a commit, a checkpoint, or a version checksum file.
 
-Every value is a leaf, those in texts that hold JSON themselves included, such as ``stats``.
+Every value is a leaf, including values in JSON within strings, such as ``stats``.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _LINE = re.compile(rb"[^\n]*\n|[^\n]+")
 
 @cache
 def _objects() -> dict[str, JsonObject]:
-    """What is declared of objects, by their names."""
+    """The declarations of objects, by name."""
     found = {one.name: one for one in vars(delta).values() if isinstance(one, JsonObject)}
     return {**found, delta.STATS_PARSED: found["stats"]}
 

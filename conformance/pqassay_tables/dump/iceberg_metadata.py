@@ -1,4 +1,4 @@
-"""The trace of a metadata file of an Iceberg table, which is one JSON text, in some tables compressed.
+"""The trace of a metadata file of an Iceberg table: one JSON text, compressed in some tables.
 
 Values of a compressed file have no bytes of their own in it: they are shown at its beginning, with no length.
 """
@@ -20,7 +20,7 @@ from pqassay_tables.metadata.iceberg.metadata import plain_metadata
 METADATA = "ICE-001"
 
 GZIP = b"\x1f\x8b"
-"""Begins what gzip has compressed."""
+"""The first bytes of a gzip file."""
 
 
 def trace(source: Source, sink: Sink) -> list[FormatError]:
@@ -53,7 +53,7 @@ def trace(source: Source, sink: Sink) -> list[FormatError]:
 
 @cache
 def _lists() -> dict[str, JsonObject]:
-    """What is declared of the objects in lists, by the names of these."""
+    """The declarations of the objects in lists, by the names of the lists."""
     return {"snapshots": iceberg.SNAPSHOT, "fields": iceberg.PARTITION_FIELD}
 
 

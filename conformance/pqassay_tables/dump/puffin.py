@@ -1,4 +1,4 @@
-"""The trace of a Puffin file: its blobs, which of deletion vectors are taken apart, and the footer that lists them.
+"""The trace of a Puffin file: its blobs, of which deletion vectors are decoded, and its footer.
 
 The footer gives the ranges of blobs; unlisted bytes are reported as such.
 """
@@ -20,7 +20,7 @@ from pqassay_tables.dump.deletion_vector import stored_vector
 from pqassay_tables.metadata.delta.actions import object_of
 
 MOST_FOOTER = 1 << 26
-"""Bytes of the longest footer that is taken apart."""
+"""The size in bytes of the longest footer that is decoded."""
 
 UNLISTED = "bytes that the footer does not list"
 
@@ -81,7 +81,7 @@ def _footer(data: bytes, start: int, sink: Sink) -> FormatError | None:
 
 
 def _blobs(data: bytes) -> list[Any]:
-    """The facts of the footer about each blob; nothing if it is not JSON, which is reported where it is shown."""
+    """The blobs that the footer lists; empty if it is not JSON, which is reported at its place."""
     try:
         found: Any = json.loads(data)
     except (ValueError, RecursionError):
@@ -110,7 +110,7 @@ def _blob(source: Source, errors: Errors, path: str, blob: Any, end: int) -> Ite
 
 
 def documented(path: tuple[str, ...]) -> str:
-    """What a value of the footer means.
+    """The meaning of a value in the footer.
 
     >>> documented(("blobs", "[0]", "offset"))
     'Where the blob begins in the file.'

@@ -1,7 +1,7 @@
-"""Formats of tables: what the judge asks of Delta and Iceberg, see `pqassay.stores.formats.Format`.
+"""The table formats Delta and Iceberg for the judge, see `pqassay.stores.formats.Format`.
 
-Contents: the names by which a table is recognized, and a reader of each format. It returns the files of a
-table, the files added since a state, and repairs.  A reader is imported where there is a table of its format.
+Contents: the names by which a table is recognized, and a reader of each format. It returns the files of a table, the files added since a
+state, and repairs. A reader is imported only for a table of its format.
 
 Excluded: rules, and reading of metadata.
 """
@@ -20,11 +20,11 @@ from pqassay_spec.table.layout import (
 )
 
 ENDINGS = {".avro": "avro", ".puffin": "puffin"}
-"""Endings of the names of manifests, manifest lists, and files of deletion vectors of Iceberg tables."""
+"""File extensions of manifests, manifest lists, and files of deletion vectors of Iceberg tables."""
 
 
 def delta_moment(name: str) -> Moment | None:
-    """The version that a commit makes; ``None`` of other files of the log."""
+    """The version that a commit creates; ``None`` for other files of the log."""
     version = delta_commit(name)
     return None if version is None else Moment(version=version)
 
@@ -92,4 +92,4 @@ FORMATS = (
         proof="pqassay_tables.proof.table_formats:ICEBERG",
     ),
 )
-"""The formats, in the order in which a folder is asked which one it is."""
+"""The formats, in the order in which a folder is tested."""

@@ -27,7 +27,7 @@ from pqassay_tables.under_test.table import DeltaTable
 
 
 class DeltaReader:
-    """What Delta answers about its tables."""
+    """The `TableReader` for Delta."""
 
     def live(self, table: TableAt) -> Live:
         """See `TableReader`."""
@@ -113,7 +113,7 @@ def _actions(table: TableAt, number: int) -> list[Json]:
 
 
 def _time_of(lines: list[Json]) -> dt.datetime | None:
-    """When a commit was made; ``None`` where it does not say it, so that it counts as new."""
+    """The time of a commit; ``None`` if it is missing, so that the commit counts as new."""
     for action in lines:
         info: Any = action.get("commitInfo")
         if isinstance(info, dict):

@@ -23,7 +23,7 @@ from pqassay_tables.under_test.states import iceberg_state
 
 
 class IcebergReader:
-    """What Iceberg answers about its tables."""
+    """The `TableReader` for Iceberg."""
 
     def live(self, table: TableAt) -> Live:
         """See `TableReader`."""
@@ -46,7 +46,7 @@ class IcebergReader:
         }
         first = {
             entry.path: entry for entry in reversed(files)
-        }  # that a file is listed twice is a finding about the table
+        }  # a file that is listed twice is a finding about the table
         return Live(
             [LiveFile(first[path].inside, path, partial(claims_of, state, first[path])) for path in live],
             others,
@@ -88,7 +88,7 @@ ICEBERG = IcebergReader()
 
 
 def _snapshots_since(table: TableAt, state: IcebergState, since: Since) -> tuple[set[int], set[int]]:
-    """The snapshots after a moment, and those of which that is known either way."""
+    """The snapshots after a moment, and the snapshots for which it is known whether they are after it."""
     kept = state.kept
     if since.time is not None:
         new = {
@@ -97,7 +97,7 @@ def _snapshots_since(table: TableAt, state: IcebergState, since: Since) -> tuple
             if (at := time_in(one.get("timestamp-ms"))) is None or at > since.time
         }
         if len(new) < len(kept):
-            # Snapshots expire from the oldest on: what is not kept came before one that is old already.
+            # The oldest snapshots expire first, so a missing snapshot is older than one that is already old.
             return new, {*kept, *(entry.snapshot for entry in state.entries if entry.snapshot is not None)}
         return new, set(kept)
     new = set[int]()

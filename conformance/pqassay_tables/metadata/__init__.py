@@ -1,4 +1,4 @@
-"""The metadata of tables, read and made comparable.
+"""The metadata of tables, parsed and in comparable form.
 
 Contents: a package for the metadata of each format (`delta`, `iceberg`), Avro files, dates and timestamps of
 both, the owner of a file (`owner`), and repairs (`repairs`).

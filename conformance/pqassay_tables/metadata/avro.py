@@ -1,4 +1,4 @@
-"""Avro object containers: blocks without compression, and the objects in them."""
+"""Avro object containers: their decompressed blocks, and the objects in them."""
 
 from __future__ import annotations
 
@@ -29,17 +29,20 @@ from pqassay_spec.table.avro_decoder import decoder, read_long
 from pqassay_tables.metadata.delta.actions import parse
 
 MOST_HEADER = 1 << 26
-"""Bytes of the longest header that is read."""
+"""The size in bytes of the longest header that is read."""
 
 TRACED_HEADER = 1 << 16
-"""Bytes of a broken header in which the place is looked for."""
+"""The number of bytes of a broken header that are searched for the place of the error."""
 
 OBJECTS_FLOOR, BYTES_OF_OBJECT = 1 << 12, 8
-"""Objects that are read of a file: a number, and one more for a number of its bytes. An entry has a path, which does not compress to less."""
+"""The limit of objects that are read from a file: a constant, and one more for a number of its bytes.
+
+An entry has a path, which does not compress to less.
+"""
 
 
 BROKEN = (FormatError, IndexError, ValueError, struct.error, OverflowError)
-"""What the fast decoder raises on bytes that are not of their schema."""
+"""Errors of the fast decoder on bytes that do not fit their schema."""
 
 
 @dataclass(frozen=True)
@@ -47,10 +50,10 @@ class Block:
     """A block of objects.
 
     Attributes:
-        start: Where its bytes begin in the file.
-        size: How many there are.
-        count: Objects in it.
-        first: The number of the first of them in the file.
+        start: The offset of its bytes in the file.
+        size: The number of its bytes.
+        count: The number of its objects.
+        first: The number of its first object in the file.
     """
 
     start: int
@@ -61,17 +64,17 @@ class Block:
 
 @dataclass
 class Container:
-    """An object container that was read as far as its blocks.
+    """An object container with a parsed header.
 
     Attributes:
         name: The file.
         data: Its bytes.
-        rule: The id of the rule that the file breaks where it cannot be read.
+        rule: The id of the rule that an unreadable file breaks.
         metadata: The metadata in its header.
         schema: The schema of its objects, as JSON.
-        codec: How blocks are compressed.
-        sync: The marker behind each block.
-        body: Where the blocks begin.
+        codec: The codec of the blocks.
+        sync: The marker after each block.
+        body: The offset of the first block.
     """
 
     name: str
@@ -85,7 +88,7 @@ class Container:
     _left: int = field(default=-1, repr=False)
 
     def __post_init__(self) -> None:
-        """A file of a few bytes does not hold many."""
+        """Set the limit of objects, since a small file cannot have many."""
         if self._left < 0:
             self._left = most_plain(len(self.data))
 
@@ -95,7 +98,7 @@ class Container:
         return list(self.each_block())
 
     def each_block(self) -> Iterator[Block]:
-        """Yield the blocks one by one; of a damaged file those ahead of the damage. Raises `Malformed`."""
+        """Yield the blocks one by one; for a damaged file, the blocks before the damage. Raises `Malformed`."""
         position, first, data = self.body, 0, self.data
         while position < len(data):
             start = position
@@ -116,7 +119,7 @@ class Container:
             first += count
 
     def plain(self, block: Block) -> bytes:
-        """The bytes of a block without compression. Raises `FormatError`."""
+        """The decompressed bytes of a block. Raises `FormatError`."""
         raw = self.data[block.start : block.start + block.size]
         if self.codec == "null":
             return raw
@@ -135,7 +138,7 @@ class Container:
         return plain
 
     def objects(self) -> Iterator[Any]:
-        """The objects in their order, as the fast decoder makes them. Raises `FormatError`."""
+        """Yield the objects in order, as decoded by the fast decoder. Raises `FormatError`."""
         with boundary(rule=self.rule, field=self.name):
             decode = decoder(self.schema)
         most = OBJECTS_FLOOR + len(self.data) // BYTES_OF_OBJECT
@@ -160,17 +163,16 @@ class Container:
                 raise self.broken(message, block.start + (position if self.codec == "null" else 0))
 
     def traced(self, number: int) -> tuple[list[Leaf], bytes, int]:
-        """Where the fields of an object are.
+        """The places of an object's fields.
 
         Args:
-            number: Which object, from 0 on.
+            number: The number of the object, from 0.
 
         Returns:
-            The leaves, with offsets in the bytes of the block; these bytes; and the offset of the block in the file, -1 of a
-            compressed one.
+            The leaves, with offsets in the bytes of the block; these bytes; and the offset of the block in the file, -1 for a compressed block.
 
         Raises:
-            FormatError: It cannot be read.
+            FormatError: The object cannot be read.
             IndexError: There is no such object.
         """
         block = next((one for one in self.blocks if one.first <= number < one.first + one.count), None)
@@ -185,7 +187,7 @@ class Container:
         return leaves, plain, block.start if self.codec == "null" else -1
 
     def broken(self, reason: str, offset: int | None = None, length: int = 0) -> Malformed:
-        """The error that the file is not a container of what it should be."""
+        """The error that the file is not a container of the right kind."""
         return Malformed(
             f"{self.name} cannot be read: {reason}",
             rule=self.rule,
@@ -198,7 +200,7 @@ class Container:
         )
 
     def _located(self, block: Block, plain: bytes, error: Exception) -> Malformed:
-        """The same error, with the field at which it is."""
+        """The error with the field at which it occurred."""
         reason = error.reason if isinstance(error, FormatError) else "the bytes end before the objects do"
         decode, position, number = decoder(self.schema), 0, block.first
         try:
@@ -225,10 +227,10 @@ def container(name: str, data: bytes, rule: str) -> Container:
     Args:
         name: The file.
         data: Its bytes.
-        rule: The rule that it breaks where it cannot be read.
+        rule: The rule that an unreadable file breaks.
 
     Raises:
-        FormatError: It is not a container, or has a codec that is not known.
+        FormatError: The file is not a container, or has an unknown codec.
     """
     if data[: len(MAGIC)] != MAGIC:
         reason = f"{name} is not an Avro object container"
@@ -254,7 +256,7 @@ _METADATA = decoder({"type": "map", "values": "bytes"})
 
 
 def _header(name: str, data: bytes, rule: str) -> tuple[dict[str, bytes], int]:
-    """The metadata in a header, and where it ends. Raises `FormatError` at the field that is wrong."""
+    """The metadata in a header, and the end of the metadata. Raises `FormatError` at the wrong field."""
     with suppress(*BROKEN):
         metadata, end = _METADATA(data[:MOST_HEADER], len(MAGIC))
         if len(data) >= end + SYNC:
@@ -274,9 +276,9 @@ _KEYED = re.compile(r"(.+)\[(-?\d+)\]", re.ASCII)
 
 
 def avro_span(leaves: list[Leaf], path: tuple[str, ...]) -> tuple[int, int]:
-    """Where the field at a path begins and ends; of the whole object where it has none.
+    """The start and the end of the field at a path; of the whole object if the field is missing.
 
-    In the path, ``lower_bounds[7]`` is the value of the key 7 where the field is a map, and else its eighth element.
+    In the path, ``lower_bounds[7]`` is the value of the key 7 if the field is a map, and otherwise its eighth element.
     """
     prefix = ""
     for name in path:
@@ -308,7 +310,7 @@ def _snappy(raw: bytes, most: int) -> bytes:
 
     packed, check = raw[:-SNAPPY_CHECKSUM], raw[-SNAPPY_CHECKSUM:]
     length = shift = 0
-    for byte in packed[:5]:  # Snappy begins with the length of the whole
+    for byte in packed[:5]:  # Snappy begins with the total length
         length |= (byte & 0x7F) << shift
         shift += 7
         if byte < 0x80:

@@ -1,9 +1,9 @@
-"""The columns of a table and of a data file: the type of each, and whether one can be read as the other.
+"""The column types of a table and of a data file, and whether one can be read as the other.
 
-    >>> from pqassay_spec.parquet.thrift import SchemaElement, Type
-    >>> number = held_in(SchemaElement(name="n", type=Type.INT32))
-    >>> fit(Held("int", 64), number), fit(Held("int", 16), Held("int", 64)), str(number)
-    (<Fit.NARROWER: 1>, <Fit.NOT: 3>, 'int of 32')
+>>> from pqassay_spec.parquet.thrift import SchemaElement, Type
+>>> number = held_in(SchemaElement(name="n", type=Type.INT32))
+>>> fit(Held("int", 64), number), fit(Held("int", 16), Held("int", 64)), str(number)
+(<Fit.NARROWER: 1>, <Fit.NOT: 3>, 'int of 32')
 
 Source: the Delta protocol, "Primitive Types"; the Iceberg specification, "Parquet" and "Schema Evolution".
 """
@@ -23,13 +23,13 @@ from pqassay_spec.parquet.thrift import ConvertedType, SchemaElement, Type
 
 
 class Held(NamedTuple):
-    """What the values of a column are.
+    """The type of the values of a column.
 
     Attributes:
-        kind: A word for them: ``int``, ``unsigned``, ``float``, ``decimal``, ``timestamp``, ``time``, ``fixed`` and others.
-        size: Bits of a number, digits of a decimal, bytes of a ``fixed``; parts of a second of a moment.
-        scale: Digits of a decimal behind the point.
-        utc: Whether moments are counted from a moment in UTC; ``None`` where that is not said.
+        kind: The kind of type: ``int``, ``unsigned``, ``float``, ``decimal``, ``timestamp``, ``time``, ``fixed`` and others.
+        size: The bits of a number, the digits of a decimal, the bytes of a ``fixed``, or the units per second of a timestamp.
+        scale: The scale of a decimal.
+        utc: Whether timestamps are in UTC; ``None`` if unknown.
     """
 
     kind: str
@@ -38,7 +38,7 @@ class Held(NamedTuple):
     utc: bool | None = None
 
     def __str__(self) -> str:
-        """As messages show it."""
+        """The type as text for messages."""
         if self.kind == "decimal":
             return f"decimal({self.size},{self.scale})"
         zone = {None: "", True: ", in UTC", False: ", without a zone"}[self.utc]
@@ -50,9 +50,9 @@ class Fit(IntEnum):
 
     SAME = 0
     NARROWER = 1
-    """They are of a narrower type of the same family: every reader that knows promotions reads them."""
+    """The type of the file is narrower, of the same family: every reader with type promotion reads it."""
     OTHER = 2
-    """They may be read so, but are of another type."""
+    """The values may be readable, but the type is another one."""
     NOT = 3
 
 
@@ -87,7 +87,7 @@ def held_in(element: SchemaElement) -> Held | None:
         if element.logicalType is None and element.converted_type == ConvertedType.INTERVAL:
             return Held("interval")
         if element.logicalType is not None or element.converted_type is not None:
-            return None  # of another version of the format, or wrong, of which other rules speak
+            return None  # from another version of the format, or wrong, as other rules report
         if element.type == Type.FIXED_LEN_BYTE_ARRAY:
             return Held("fixed", element.type_length or 0)
         return None if element.type is None else _PHYSICAL.get(element.type)
@@ -136,7 +136,7 @@ def _numbers(table: Held, file: Held) -> Fit:
     if table.size < file.size:
         return Fit.OTHER if table.kind == "int" and file.size == INT32 else Fit.NOT
     if table.kind == "int" and table.size <= INT32:
-        return Fit.SAME  # all of them are stored in as many bytes
+        return Fit.SAME  # all of them are stored in the same number of bytes
     return Fit.OTHER if file == Held("float", 16) else Fit.NARROWER
 
 
@@ -149,7 +149,7 @@ def _decimals(table: Held, file: Held) -> Fit:
 
 def _moments(table: Held, file: Held) -> Fit:
     if not file.size:
-        return Fit.SAME  # INT96, which old writers have for all of them
+        return Fit.SAME  # INT96, which old writers use for all of them
     is_read = file.size == table.size or (table.size, file.size) == (MICROS, MILLIS)
     return Fit.SAME if is_read and table.utc == file.utc else Fit.OTHER
 
@@ -166,24 +166,24 @@ _OF_ONE_KIND: dict[str, Callable[[Held, Held], Fit]] = {
     "time": _moments,
     "fixed": _lengths,
 }
-"""How types of one kind are compared, where they have a size; two geometries are the same."""
+"""The comparison of types of one kind that have a size; two geometries are the same."""
 
 Form = Literal["leaf", "struct", "list", "map", "open"]
 
 
 class TableField(NamedTuple):
-    """A column of a table, or what is in it.
+    """A column of a table, or a nested field of it.
 
     Attributes:
-        name: The users' name of the column, its path joined by dots.
-        names: The names by which a file may have it.
-        field_id: The id by which a file has it, where files have ids.
+        name: The name that users see, as a path joined by dots.
+        names: The names that it may have in a file.
+        field_id: Its id in a file, if files have ids.
         type: Its type in the words of the format.
-        held: What a leaf holds; ``None`` where nothing is compared.
-        form: How it is stored; ``open`` in any way.
+        held: The type of a leaf; ``None`` if it is not compared.
+        form: The form of storage; ``open`` for any form.
         is_required: Whether a file without it has nulls that the table does not allow.
-        is_constant: Whether readers take its values from the metadata of the table, and not from the file.
-        members: What is in it: the members of a struct, the element of a list, key and value of a map.
+        is_constant: Whether readers take its values from the table's metadata instead of the file.
+        members: Its nested fields: the members of a struct, the element of a list, key and value of a map.
     """
 
     name: str
@@ -203,10 +203,9 @@ class TableSchema:
 
     Attributes:
         fields: The columns.
-        widens: Whether values of a type may have been written before it was changed to that of the table: ``(table, file)``.
-        mode: How columns are found in files: by ``id``, by a physical ``name``, or by the users' name
-            (``none``).
-        last_id: The greatest id that a column has had; 0 if columns have none.
+        widens: Whether values may have been written with the file's type before a change to the table's type: ``(table, file)``.
+        mode: How columns are identified in files: by ``id``, by a physical ``name``, or by the users' name (``none``).
+        last_id: The greatest id of any column so far; 0 if columns have no ids.
     """
 
     fields: tuple[TableField, ...]
@@ -223,5 +222,5 @@ class TableSchema:
         ).hexdigest()
 
     def __repr__(self) -> str:
-        """The same for the same columns, in every process: stamps of files are made with it."""
+        """A text that is equal for equal columns in every process, since stamps of files contain it."""
         return f"TableSchema({self._digest})"

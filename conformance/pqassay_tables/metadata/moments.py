@@ -1,4 +1,4 @@
-"""Dates and timestamps as texts, and as numbers of days or nanoseconds since 1970, in the proleptic Gregorian calendar.
+"""Dates and timestamps: conversion of text to days or nanoseconds since 1970, in the proleptic Gregorian calendar.
 
 >>> days("1970-01-02"), days("0001-01-01"), nanoseconds("1970-01-01T00:00:00.001Z", zone=None)
 (1, -719162, 1000000)
@@ -22,23 +22,23 @@ _ERA, _ERA_DAYS = 400, 146_097
 _EPOCH, _EPOCH_DAY = datetime(1970, 1, 1), date(1970, 1, 1).toordinal()  # noqa: DTZ001 - moments are counted without zones
 
 _PLAIN_LENGTHS = (19, 23, 26)
-"""Characters of a timestamp to seconds, milliseconds and microseconds."""
+"""The lengths of timestamps with seconds, milliseconds and microseconds."""
 
 SECOND = 1_000_000_000
-"""Nanoseconds of a second."""
+"""The number of nanoseconds in a second."""
 
 DAY_SECONDS = 86_400
 DAY = DAY_SECONDS * SECOND
-"""Nanoseconds of a day."""
+"""The number of nanoseconds in a day."""
 
 MILLISECOND = 1_000_000
-"""Nanoseconds of a millisecond."""
+"""The number of nanoseconds in a millisecond."""
 
 
 def days(text: str) -> int:
     """Days since 1970 of ``year-month-day``. Raises `ValueError`."""
     if len(text) == 10 and text[4] == "-" == text[7]:
-        # As nearly all are. Python knows other forms of ten characters, none of which has these two, and no year 0.
+        # Nearly all dates. Python's other ten-character forms lack one of these dashes, and it has no year 0.
         try:
             return date.fromisoformat(text).toordinal() - _EPOCH_DAY
         except ValueError:
@@ -48,21 +48,21 @@ def days(text: str) -> int:
         raise ValueError("it is not a date")
     year, month, day = (int(part) for part in match.groups())
     era, of_era = divmod(year, _ERA)
-    try:  # Python knows the years 1 to 9999, and those of every era are alike
+    try:  # Python supports the years 1 to 9999, and eras of 400 years are alike
         return date(_ERA + of_era, month, day).toordinal() + (era - 1) * _ERA_DAYS - _EPOCH_DAY
     except ValueError:
         raise ValueError("there is no such day") from None
 
 
 def nanoseconds(text: str, *, zone: bool | None) -> int:
-    """Nanoseconds since 1970 of an ISO 8601 timestamp, ``T`` or a blank between its parts.
+    """Nanoseconds since 1970 of an ISO 8601 timestamp, with ``T`` or a space between its parts.
 
     Args:
         text: The timestamp.
-        zone: Whether it has to have a zone or offset (true) or must not have one (false); ``None`` allows both.
+        zone: Whether it must have a zone or offset (true) or must not have one (false); ``None`` allows both.
 
     Raises:
-        ValueError: It is not a moment.
+        ValueError: The text is not a timestamp.
     """
     is_utc = text.endswith("Z")
     if zone is None or zone is is_utc:
@@ -85,7 +85,7 @@ def nanoseconds(text: str, *, zone: bool | None) -> int:
 
 
 def _plain_moment(text: str) -> int | None:
-    """Nanoseconds since 1970 of a timestamp without a zone in the form that nearly all have; ``None`` of others."""
+    """Nanoseconds since 1970 of a timestamp without zone in the usual form; ``None`` for other forms."""
     if len(text) not in _PLAIN_LENGTHS or not (text[4] == "-" == text[7] and text[13] == ":" == text[16]):
         return None
     if text[10] not in "T " or text[19:20] not in ("", "."):

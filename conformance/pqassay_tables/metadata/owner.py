@@ -1,4 +1,4 @@
-"""The owner of a file of a table: what the commit that added the file says about the job, engine, user and query behind it.
+"""The owner of a file of a table: the job, engine, user and query in the commit that added the file.
 
 Delta writers describe a commit in its ``commitInfo`` action, Iceberg writers in the summary of the snapshot.
 The formats require none of this, so every member may be missing. Engines use different names; the common ones
@@ -14,10 +14,10 @@ from typing import Any
 from pqassay_tables.metadata.delta.actions import object_of
 
 UNKNOWN = "unknown"
-"""What an owner is called of whom nothing is known."""
+"""The name of an unknown owner."""
 
 MOST_CHARACTERS = 200
-"""Length of a name: it is shown in one line, whatever a commit holds."""
+"""The largest length of a name, which is shown in one line."""
 
 DELTA_JOBS = (
     "job.jobName",
@@ -38,19 +38,19 @@ ICEBERG_USERS = ("user", "trino_user")
 ICEBERG_QUERIES = ("trino_query_id", "presto_query_id", "query-id", "app-id", "spark.app.id", "flink.job-id")
 ICEBERG_ENGINES = ("engine-name", "client")
 ENGINE_MEMBERS = {"trino": "trino_query_id", "flink": "flink.job-id", "spark": "spark.app.id"}
-"""By engine, a member that it alone writes."""
+"""For each engine, a member that only this engine writes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """The owner of a file, as far as the table says it.
+    """The owner of a file, according to the table.
 
     Attributes:
-        commit: The version of a Delta table, or the id of the snapshot of an Iceberg table; empty if it is not known.
-        at: When it was committed, in milliseconds since 1970.
-        operation: What it did, in the words of its writer.
-        job, engine, user, query: What did it; ``None`` where the commit does not say it.
-        reason: Why nothing is known; empty if the commit was found.
+        commit: The version of a Delta table, or the id of the snapshot of an Iceberg table; empty if unknown.
+        at: The time of the commit, in milliseconds since 1970.
+        operation: The operation, in the words of its writer.
+        job, engine, user, query: The origin of the commit; ``None`` if it does not name it.
+        reason: Why the owner is unknown; empty if the commit was found.
     """
 
     commit: str = ""
@@ -138,7 +138,7 @@ def owner_of_snapshot(snapshot: Mapping[str, Any]) -> Owner:
 
 
 def _first(said: Mapping[str, Any], names: Sequence[str]) -> str | None:
-    """The first of some members that says something; a dot leads into an object, unless a member is called so."""
+    """The first nonempty value among some members; a dot leads into an object, unless a member has this name."""
     for name in names:
         found: Any = said.get(name)
         if found is None and "." in name:

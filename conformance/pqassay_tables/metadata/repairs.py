@@ -1,4 +1,4 @@
-"""Repairs of tables, by the table's own software, which has to update its records.
+"""Repairs of tables by the table's own software, which must update its records.
 
 A repair has a name, by which `pqassay repair` groups statements, and a text, which findings show as their remedy.
 """
@@ -12,11 +12,11 @@ from pqassay_spec.table.layout import TableKind
 
 
 class Repair(NamedTuple):
-    """One way to repair a table.
+    """A kind of repair of a table.
 
     Attributes:
         name: Its name in plans.
-        text: What findings say.
+        text: The remedy in findings.
     """
 
     name: str
@@ -25,15 +25,15 @@ class Repair(NamedTuple):
 
 PLANNED = "`pqassay repair` writes the statement"
 
-# The file is rewritten, with new statistics in its footer and in the log.
+# Rewrite the file, with new statistics in its footer and in the log.
 DELTA_FILE = Repair("rewrite data files", f"MERGE of the table with the rows of this file, which rewrites it with true statistics: {PLANNED}")  # fmt: skip
-# The file is rewritten, with new statistics in its footer and new metrics in its manifest.
+# Rewrite the file, with new statistics in its footer and new metrics in its manifest.
 ICEBERG_FILE = Repair("rewrite data files", f"UPDATE of the rows of this file, which rewrites it with true metrics: {PLANNED}")  # fmt: skip
-# What is false decides which rows readers see, and with which values.
+# Rules whose violation decides which rows readers see, and with which values.
 ICEBERG_SEEN = Repair("correct entries", "a commit that replaces the entry by a true one; the table itself would write the rows that it reads wrongly")  # fmt: skip
 ICEBERG_SORTED = Repair("sort data files", "rewrite_data_files with strategy sort on the file, or a commit that replaces its entry by one without sort_order_id")  # fmt: skip
 ICEBERG_MANIFESTS = Repair("rewrite manifests", "rewrite_manifests")
-# What is false decides how a manifest, and what it says about its files, is read.
+# Rules whose violation decides how a manifest and its claims about files are read.
 ICEBERG_MANIFESTS_READ = Repair("correct manifests", "a commit that rewrites the manifest correctly; rewrite_manifests would keep the error, or cannot read the manifest")  # fmt: skip
 ICEBERG_POSITIONS = Repair("rewrite position deletes", "rewrite_position_delete_files")
 ICEBERG_DANGLING = Repair("rewrite position deletes", "rewrite_position_delete_files, or rewrite_data_files with remove-dangling-deletes")  # fmt: skip
@@ -42,7 +42,7 @@ ICEBERG_BEFORE = Repair("go back to an earlier snapshot", "rollback_to_snapshot,
 ICEBERG_MISSING = Repair("remove missing files", "a commit that removes the file, such as DeleteFiles")
 ICEBERG_SIZE = Repair("correct entries", "a commit that replaces the entry by one with the true length")
 ICEBERG_METADATA = Repair("rewrite metadata", "a commit that rewrites the metadata")
-# What is false decides which rows readers see, and with which values.
+# Rules whose violation decides which rows readers see, and with which values.
 DELTA_SEEN = Repair("correct entries", "a commit that adds the same path with true metadata; the table itself would write the rows that it reads wrongly")  # fmt: skip
 DELTA_MISSING = Repair("remove missing files", "FSCK REPAIR TABLE, or a commit that removes the path")
 DELTA_SIZE = Repair("correct entries", "a commit that adds the same path with its true size")
@@ -54,25 +54,28 @@ DELTA_CHECKPOINT = Repair("write a new checkpoint", "a new checkpoint, written f
 DELTA_CHECKSUM = Repair("remove checksum files", "remove the file: it is optional, and may not be overwritten")  # fmt: skip
 
 OF_FILES: Mapping[TableKind, Repair] = {"delta": DELTA_FILE, "iceberg": ICEBERG_FILE}
-"""What rewrites a data file, by the format of its table."""
+"""The repair that rewrites a data file, by the format of its table."""
 
 SEEN: Mapping[TableKind, Repair] = {"delta": DELTA_SEEN, "iceberg": ICEBERG_SEEN}
 
 MANIFESTS_SEEN = frozenset(("ICE-011", "ICE-012", "ICE-063", "ICE-064", "ICE-073"))
-"""Rules about manifests that decide how their entries are read: rewriting them keeps a file that is listed twice, and another spec makes other partition values."""
+"""Rules about manifests that decide how their entries are read.
+
+Rewriting manifests would keep a file that is listed twice, and another spec would compute other partition values.
+"""
 
 SEEN_BY_READERS = frozenset(
     (
-        # Partition values, which stand for columns; columns that are not found; splits, by which files are read; rows themselves.
+        # Partition values in place of columns, missing columns, splits for reading, and the rows themselves.
         *("DLT-011", "DLT-026", "DLT-053"),
         *("ICE-015", "ICE-033", "ICE-034", "ICE-043", "ICE-057", "ICE-060", "ICE-066", "ICE-068"),
     )
 )
-"""Rules about claims by which readers read other rows than there are: a reader must not rewrite a file that breaks one."""
+"""Rules about claims that make readers return wrong rows: a reader must not rewrite a file that breaks one."""
 
 
 def remedy_of(rule_id: str, remedy: str) -> str:
-    """The remedy of a finding in what a table says about a file, given the one for all of that."""
+    """The remedy of a finding in a table's claim about a file, given the general remedy for claims."""
     if remedy == ICEBERG_MANIFESTS.text and rule_id in MANIFESTS_SEEN:
         return ICEBERG_MANIFESTS_READ.text
     for kind, one in OF_FILES.items():
@@ -82,4 +85,4 @@ def remedy_of(rule_id: str, remedy: str) -> str:
 
 
 REPAIRS: Mapping[str, Repair] = {one.text: one for one in list(globals().values()) if isinstance(one, Repair)}
-"""Every repair by its text: a report has nothing else of it."""
+"""Every repair by its text, since reports contain only the text."""

@@ -1,4 +1,4 @@
-"""Queries that may show what a false claim of a table does; see `pqassay.proof.candidates`."""
+"""Queries that may show the effect of a table's false claim; see `pqassay.proof.candidates`."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from pqassay_tables.under_test.claimed_bounds import stored_bound
 def claimed_candidates(
     finding: Finding, values: TrueValues, claims: FileClaims, name: str, remaining: Any
 ) -> list[Query]:
-    """The queries to try for what a table says falsely of a file, the most promising first.
+    """The queries to try for a table's false claim about a file, the most promising first.
 
     Args:
         finding: The finding.
         values: The values of the file.
         claims: The claims of the table about it.
-        name: The column that the finding is about, or another one where it is about none.
-        remaining: Its values in the rows that are still part of the table.
+        name: The column of the finding, or any column if it has none.
+        remaining: The column's values in the live rows of the table.
 
     Raises:
-        NotChecked: There are none, for the reason that it gives.
+        NotChecked: There are none; the message says why.
     """
     column = values.column(name)
     rows = remaining.combine_chunks()
@@ -65,7 +65,7 @@ def claimed_candidates(
 
 
 def counts_rows(finding: Finding) -> bool:
-    """Whether a finding is about how many rows, or nulls, there are."""
+    """Whether a finding is about the number of rows or nulls."""
     return any(
         "count" in position.field.lower() or "records" in position.field.lower() for position in finding.at
     )

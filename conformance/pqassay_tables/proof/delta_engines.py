@@ -1,7 +1,7 @@
-"""The engines that queries of a Delta table are tried on.
+"""The engines that run queries on Delta tables.
 
-Programs as in `pqassay.proof.engines`, which read the folder of a table instead of a file.  Most find its files through the ``deltalake`` library;
-chDB and Spark read the log themselves.
+Their programs are like those in `pqassay.proof.engines`, but read the folder of a table. Most of them find files through the ``deltalake``
+library; chDB and Spark read the log themselves.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from pqassay.proof.queries import Query
 from pqassay_tables.proof.table_sql import chdb_program, daft_program, select, spark_engine
 
 LIBRARY = "deltalake"
-"""The library, as pip calls it, by which most of these engines find the files of a table."""
+"""The pip name of the library that most of these engines use to find the files of a table."""
 
 
 @dataclass(frozen=True)
 class LibraryEngine(Engine):
-    """An engine that needs a library for tables as well.
+    """An engine that needs an additional library for tables.
 
     Attributes:
         library: Its name for pip.
@@ -38,7 +38,7 @@ class LibraryEngine(Engine):
 
     @property
     def how_to_install(self) -> str | None:
-        """Command that installs what it lacks here; ``None`` if it lacks nothing."""
+        """The command that installs its missing parts; ``None`` if nothing is missing."""
         lacking = [
             name for name in dict.fromkeys((self.distribution, self.library)) if not _is_installed(name)
         ]
@@ -107,7 +107,7 @@ def delta_engines(spark_packages: str = "") -> tuple[Engine, ...]:
     """The engines, in the order of reports.
 
     Args:
-        spark_packages: The packages that Spark is given, as its ``--packages`` has them.
+        spark_packages: The packages for Spark, as in its option ``--packages``.
     """
     return (
         LibraryEngine("deltalake", "deltalake", LIBRARY, _deltalake),

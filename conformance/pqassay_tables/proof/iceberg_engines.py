@@ -1,7 +1,7 @@
-"""The engines that queries of an Iceberg table are tried on.
+"""The engines that run queries on Iceberg tables.
 
-Programs as in `pqassay.proof.engines`, which read the folder of a table instead of a file.  Paths in the metadata of Iceberg tables are absolute: where
-a table is in another folder than its ``location`` says, pyiceberg is told so, and the others are given a copy, see `pqassay_tables.proof.moved_table`.
+Their programs are like those in `pqassay.proof.engines`, but read the folder of a table. Paths in Iceberg metadata are absolute. If a table
+is not at its ``location``, pyiceberg receives the new location, and other engines receive a copy, see `pqassay_tables.proof.moved_table`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pqassay_tables.proof.delta_engines import LibraryEngine
 from pqassay_tables.proof.table_sql import chdb_program, daft_program, spark_engine
 
 LIBRARY = "pyiceberg"
-"""The library, as pip calls it, by which most of these engines find the files of a table."""
+"""The pip name of the library that most of these engines use to find the files of a table."""
 
 _OPERATORS = {
     "=": "EqualTo",
@@ -24,14 +24,14 @@ _OPERATORS = {
     "is null": "IsNull",
     "is not null": "NotNull",
 }
-"""Operators, by what pyiceberg calls them."""
+"""Operators with their names in pyiceberg."""
 
 
 def location_of(path: str) -> tuple[str, str]:
-    """The metadata file of a table, relative to it, and the folder in which it says that the table is.
+    """The metadata file of a table, relative to it, and the location of the table according to this file.
 
     Raises:
-        Unwritable: There is no metadata that can be read.
+        Unwritable: There are no readable metadata.
     """
     try:
         table = TableAt("iceberg", path, path)
@@ -43,11 +43,11 @@ def location_of(path: str) -> tuple[str, str]:
 
 
 def _opened(path: str) -> str:
-    """Statements that open a table as ``t``; raises `Unwritable` if it has no metadata that can be read."""
+    """Statements that open a table as ``t``; raises `Unwritable` without readable metadata."""
     name, location = location_of(path)
     opened = f"t = StaticTable.from_metadata({string(f'{path}/{name}')})"
     begin = "from pyiceberg.table import StaticTable; "
-    # Manifests are kept by their paths, which copies of a table share.
+    # Manifests are cached by path, which is the same in copies of a table.
     if location.removeprefix("file://") == path:
         return f"{begin}{opened}"
     return (
@@ -96,7 +96,7 @@ def iceberg_engines(spark_packages: str = "") -> tuple[Engine, ...]:
     """The engines, in the order of reports.
 
     Args:
-        spark_packages: The packages that Spark is given, as its ``--packages`` has them.
+        spark_packages: The packages for Spark, as in its option ``--packages``.
     """
     return (
         LibraryEngine("pyiceberg", "pyiceberg", LIBRARY, _pyiceberg, library=LIBRARY),

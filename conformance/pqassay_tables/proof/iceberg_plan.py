@@ -1,4 +1,4 @@
-"""The rows of an Iceberg table, for queries and their true answers, and a table of the same rows without claims."""
+"""The rows of an Iceberg table: for queries, for true answers, and for a table of the same rows without claims."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class IcebergRows(TableRows):
 
     @property
     def state(self) -> IcebergState:
-        """Its metadata. Raises `FormatError`, `NotChecked` and `OSError`."""
+        """The state of its metadata. Raises `FormatError`, `NotChecked` and `OSError`."""
         if self._state is None:
             state = read_iceberg(self.table)
             require_few(len(state.entries))
@@ -70,7 +70,7 @@ class IcebergRows(TableRows):
 
     @property
     def fields(self) -> list[Json]:
-        """The columns in the schema that the table has now."""
+        """The columns in the current schema of the table."""
         metadata = self.state.metadata
         schemas: list[Json] = metadata.get("schemas") or [metadata["schema"]]
         now = metadata.get("current-schema-id")
@@ -84,7 +84,7 @@ class IcebergRows(TableRows):
         return [column.name for number, column in schema.columns.items() if number in sources]
 
     def remaining(self, values: TrueValues, name: str) -> list[Any]:
-        """The values in the rows that no delete removes: no deletion vector, no position delete, no equality delete."""
+        """The values in rows that no delete removes, whether a deletion vector, a position delete or an equality delete."""
         groups = values.by_row_group(name)
         claims = values.file.claims
         if claims is None:
@@ -103,7 +103,7 @@ class IcebergRows(TableRows):
         return [rows.filter(pa.array(~gone[start : start + len(rows)])) for rows, start in zip(groups, starts, strict=False)]  # fmt: skip
 
     def _equal(self, values: TrueValues, path: str, rows: int) -> NDArray[np.bool_]:
-        """Which rows of a data file an equality delete removes: those that have its values in all of its columns."""
+        """A bool mask of the rows that an equality delete removes: those equal to its values in all of its columns."""
         gone = np.zeros(rows, bool)
         data = next(entry for entry in self.state.data if entry.inside == path)
         for delete in self.state.entries:
@@ -127,7 +127,7 @@ class IcebergRows(TableRows):
 
     @functools.cached_property
     def _deleted(self) -> Mapping[str, NDArray[np.int64]]:
-        """The positions that are deleted, by data file; deletes that are older than a file do not apply to it."""
+        """The deleted positions by data file; deletes older than a file do not apply to it."""
         state = self.state
         files = {entry.path: entry for entry in state.data}
         positions: dict[str, list[NDArray[np.int64]]] = {}

@@ -1,7 +1,7 @@
-"""A copy of an Iceberg table whose metadata names the files where they are: ``python -m pqassay_tables.proof.moved_table TABLE COPY``.
+"""A copy of an Iceberg table with corrected paths in its metadata: ``python -m pqassay_tables.proof.moved_table TABLE COPY``.
 
-Paths in the metadata of Iceberg tables are absolute, and most engines open what they name.  A table that was moved, such as one that was downloaded, can be put to
-them after its paths have been replaced.  Nothing else changes: counts and bounds are those of the table.
+Paths in Iceberg metadata are absolute, and most engines open exactly these paths. So a table that was moved or downloaded needs new paths
+before engines can query it. Nothing else changes: counts and bounds stay the same.
 """
 
 from __future__ import annotations
@@ -29,23 +29,23 @@ from pqassay_tables.proof.iceberg_engines import location_of
 SCHEME = "file://"
 
 PATH, LENGTH = field_ids.MANIFEST_PATH, field_ids.MANIFEST_LENGTH
-"""Fields of a manifest list: the path of a manifest, and its bytes."""
+"""Field ids of a manifest list: the path of a manifest, and its length."""
 
 RANDOM = 8
-"""Characters that are added to the name of a temporary folder."""
+"""The number of random characters in the name of a temporary folder."""
 
 
 SHORT = "/tmp"  # noqa: S108 - folders in it get random names
-"""A folder for temporary files that many systems have beside a longer one of each user."""
+"""A folder for temporary files that many systems have beside a longer one per user."""
 
 
 def place_for(table: str) -> str:
-    """Where a copy should be: where the paths of its files have as many characters as before, if that is possible.
+    """The place of a copy: if possible, one with which paths have the same length as before.
 
-    Then bytes are replaced in place, and what cannot be read is copied as well.
+    Then bytes are replaced in place, so even unreadable parts are copied.
 
     Raises:
-        Unwritable: The table has no metadata that can be read.
+        Unwritable: The table has no readable metadata.
     """
     location = location_of(table)[1].removeprefix(SCHEME)
     own = tempfile.gettempdir()
@@ -58,7 +58,7 @@ def place_for(table: str) -> str:
 
 @contextlib.contextmanager
 def copied(table: str) -> Generator[str]:
-    """A copy in a new folder, whose name is as long as that of `place_for`. Raises the errors of `copy_moved`."""
+    """A context with a copy in a new folder, whose name has the length of `place_for`. Raises the errors of `copy_moved`."""
     parent, _, name = place_for(table).rpartition("/")
     prefix = name[:-RANDOM] if len(name) >= RANDOM else ""
     with tempfile.TemporaryDirectory(prefix=prefix, dir=parent) as folder:
@@ -71,7 +71,7 @@ def copy_moved(table: str, copy: str) -> None:
 
     Args:
         table: The folder of the table.
-        copy: The folder of the copy, which is made.
+        copy: The folder of the copy, which is created.
 
     Raises:
         Unwritable: Its metadata, or a delete file, cannot be written with other paths.
@@ -80,11 +80,11 @@ def copy_moved(table: str, copy: str) -> None:
     location = location_of(table)[1]
     to = f"{SCHEME if location.startswith(SCHEME) else ''}{Path(copy).absolute()}"
     paths = _Paths(location, to)
-    # With the mode of new files, since those of a table may be read-only.
+    # With the mode of new files, since a table's files may be read-only.
     shutil.copytree(table, copy, dirs_exist_ok=True, copy_function=shutil.copyfile)
     lengths: dict[str, int] = {}
     files = [path for path in sorted(Path(copy).rglob("*")) if path.is_file()]
-    # Manifest lists come last, since they hold the lengths of manifests.
+    # Manifest lists come last, since they contain the lengths of manifests.
     files.sort(key=lambda path: path.name.startswith("snap"))
     for path in files:
         if (new := paths.replaced(path, lengths)) is not None:
@@ -100,7 +100,7 @@ class _Paths:
         self.fits = len(old.encode()) == len(new.encode())
 
     def replaced(self, path: Path, lengths: dict[str, int]) -> bytes | None:
-        """The content of a file with the new location; ``None`` where it stays as it is."""
+        """The content of a file with the new location; ``None`` if it does not change."""
         is_metadata = path.parent.name == ICEBERG_METADATA
         if path.stat().st_size > MOST_METADATA:
             return None
@@ -140,7 +140,7 @@ class _Paths:
         return b"".join(parts)
 
     def value(self, found: Any) -> Any:
-        """A value of a manifest with the new location wherever it is a path; bounds of paths are some as well."""
+        """A value of a manifest, with the new location in paths and in bounds of paths."""
         match found:
             case str():
                 return found.replace(self.old, self.new, 1) if found.startswith(self.old) else found
@@ -157,7 +157,7 @@ class _Paths:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Copy a table, as a command."""
+    """The command that copies a table."""
     if len(arguments) != 2:
         raise SystemExit("usage: python -m pqassay_tables.proof.moved_table TABLE COPY")
     try:

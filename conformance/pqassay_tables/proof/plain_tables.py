@@ -1,6 +1,6 @@
 """Tables of given rows without claims: one file, no partitions, no statistics.
 
-A wrong answer there is the engine's own mistake.
+A wrong answer about such a table is the engine's own mistake.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ DATA = "part-0.parquet"
 MARKER = bytes(SYNC)
 
 FIELD_ID = b"PARQUET:field_id"
-"""The key by which pyarrow has the id of a column."""
+"""The metadata key of pyarrow for the id of a column."""
 
 
 def write_rows(table: pa.Table, path: Path) -> int:
-    """Write rows as a Parquet file without statistics, and say how many bytes it has."""
+    """Write rows as a Parquet file without statistics; return its size in bytes."""
     pq.write_table(table, path, write_statistics=False)
     return path.stat().st_size
 
@@ -49,16 +49,16 @@ def write_delta(table: pa.Table, folder: Path, metadata: Mapping[str, Any], feat
 
     Args:
         table: The rows.
-        folder: Where to.
-        metadata: The ``metaData`` action of the table with the same columns, and maybe more.
-        features: The features of readers that the columns take.
+        folder: The folder of the new table.
+        metadata: The ``metaData`` action of a table with at least these columns.
+        features: The reader features that the columns need.
     """
     (folder / DELTA_LOG).mkdir(parents=True)
     size = write_rows(table, folder / DATA)
     schema: Mapping[str, Any] = json.loads(metadata["schemaString"])
     fields = [_known(one, table) for one in schema["fields"] if one["name"] in table.column_names]
     about = {
-        "id": str(UUID(int=0)),  # what the table says about itself may be what is wrong
+        "id": str(UUID(int=0)),  # the table's own metadata may be wrong
         "format": {"provider": PROVIDER, "options": {}},
         "schemaString": json.dumps({"type": "struct", "fields": fields}),
         "partitionColumns": [],
@@ -75,7 +75,7 @@ def write_delta(table: pa.Table, folder: Path, metadata: Mapping[str, Any], feat
 
 
 def _known(field: Json, table: pa.Table) -> Json:
-    """A field of a schema; where the protocol does not have its type, with that of its values."""
+    """A schema field; if the protocol does not define its type, with the type of its values."""
     kind = field["type"]
     if not isinstance(kind, str) or kind in PRIMITIVE_TYPES or kind.startswith("decimal("):
         return field
@@ -84,7 +84,7 @@ def _known(field: Json, table: pa.Table) -> Json:
 
 
 STORED_AS = {"int8": "byte", "int16": "short", "int32": "integer", "int64": "long", "bool": "boolean", "date32[day]": "date"}  # fmt: skip
-"""Types of Arrow that Delta calls otherwise."""
+"""Delta's names for types that Arrow names differently."""
 
 
 def write_iceberg(table: pa.Table, folder: Path, fields: Sequence[Json]) -> None:
@@ -92,8 +92,8 @@ def write_iceberg(table: pa.Table, folder: Path, fields: Sequence[Json]) -> None
 
     Args:
         table: The rows.
-        folder: Where to, an absolute path; so are the paths in its metadata.
-        fields: The columns in the schema of the table, by whose names their ids are found.
+        folder: The folder of the new table, an absolute path, since paths in its metadata are absolute.
+        fields: The columns in the schema of the table, which have the ids by name.
     """
     out = folder / ICEBERG_METADATA
     out.mkdir(parents=True)
@@ -158,11 +158,11 @@ def write_iceberg(table: pa.Table, folder: Path, fields: Sequence[Json]) -> None
 
 
 RECORDS = {"data_file": "r2", "partition": "r102"}
-"""What readers expect records in records to be called."""
+"""The names that readers expect for nested records."""
 
 
 def _record(name: str, declared: JsonObject, value: Json) -> Json:
-    """The schema of a record that holds a value, whose members are declared."""
+    """The schema of a record for a value with declared members."""
     members: list[Json] = []
     for key, part in value.items():
         member = declared.member(key)
@@ -178,7 +178,7 @@ def _record(name: str, declared: JsonObject, value: Json) -> Json:
 
 
 def _container(declared: JsonObject, value: Json, about: Mapping[str, str]) -> bytes:
-    """An object container of one record."""
+    """An object container with one record."""
     schema = _record(declared.name, declared, value)
     texts = {SCHEMA_KEY: json.dumps(schema), CODEC_KEY: "null", **about}
     metadata = {key: text.encode() for key, text in texts.items()}

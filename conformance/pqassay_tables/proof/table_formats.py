@@ -1,4 +1,4 @@
-"""What Delta and Iceberg answer about engines that read their tables, see `pqassay.proof.table_proof.TableProof`."""
+"""The `pqassay.proof.table_proof.TableProof` of Delta and of Iceberg."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pqassay_tables.proof.table_plan import plan_table
 
 
 class FormatProof(NamedTuple):
-    """What a format answers, see `TableProof`."""
+    """The implementation of `TableProof` for a format."""
 
     engines: Callable[[str], tuple[Engine, ...]]
     copy: Callable[[str], TableCopy | None]
@@ -29,7 +29,7 @@ class FormatProof(NamedTuple):
 
 
 def is_in_place(table: str) -> bool:
-    """Whether an Iceberg table is where its metadata says. Raises `Unwritable`."""
+    """Whether an Iceberg table is at the location in its metadata. Raises `Unwritable`."""
     return location_of(table)[1].removeprefix("file://") == os.path.abspath(table)  # noqa: PTH100 - the text that the user wrote
 
 
@@ -41,7 +41,7 @@ def _moved(table: str) -> TableCopy | None:
 
 
 DELTA = FormatProof(delta_engines, lambda _: None)
-"""Paths of files are relative, so that a table can be read anywhere."""
+"""The proof of Delta, whose file paths are relative, so that a table can be read at any place."""
 
 ICEBERG = FormatProof(iceberg_engines, _moved)
-"""Paths of files are absolute."""
+"""The proof of Iceberg, whose file paths are absolute."""

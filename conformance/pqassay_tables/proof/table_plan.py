@@ -1,4 +1,4 @@
-"""Queries of a Delta or Iceberg table, and their true rows: those of all its live files, without the rows that deletion vectors remove."""
+"""Queries of a Delta or Iceberg table, and their true rows: all rows of live files, without deleted rows."""
 
 from __future__ import annotations
 
@@ -31,27 +31,27 @@ from pqassay_tables.values.deletion_vector import DeletionVector
 NOT_TOLD = "the true rows are unknown"
 
 UNREADABLE = (NotChecked, NotKnownError, ElsewhereError, FormatError, OSError, ValueError)
-"""What is raised where the rows of a table cannot be told."""
+"""Errors that mean that the rows of a table are unknown."""
 
 NO_EXTREMES = ("DLT-035",)
-"""Rules about which bound is exact: no filter shows it."""
+"""Rules about exact bounds, whose violation no filter can show."""
 
 
 def rows_of(table: TableAt, stack: ExitStack) -> TableRows:
-    """The rows of a table; files are opened on a stack."""
+    """The rows of a table; its files are opened on an exit stack."""
     if table.kind == "delta":
         return DeltaRows(table, stack)
     return IcebergRows(table, stack)
 
 
 def plan_table(table: TableAt, path: str, findings: Sequence[Finding], folder: Path) -> QueryPlan:
-    """Find the queries for what a table says falsely of one of its files, or of itself, and write their true rows into a folder.
+    """Find queries for false claims of a table, about one of its files or itself, and write their true rows into a folder.
 
     Args:
         table: The table.
         path: The data file, or the folder of the table.
         findings: The false claims about it.
-        folder: Takes the true rows, and tables of the same rows without claims.
+        folder: The folder for the true rows, and for tables of the same rows without claims.
     """
     queries: dict[Query, int] = {}
     queries_planned: list[Planned] = []
@@ -98,7 +98,7 @@ class DeltaRows(TableRows):
 
     @property
     def partition_columns(self) -> Sequence[str]:
-        """See `TableRows.partition_columns`; these are in no file."""
+        """See `TableRows.partition_columns`; no file has these."""
         return ()
 
     @property

@@ -26,24 +26,24 @@ from pqassay_spec.base.sources import FileSource
 from pqassay_tables.proof.claimed_candidates import claimed_candidates
 
 MOST_FILES = 200
-"""Live files of the largest table whose rows are read."""
+"""The largest number of live files of a table whose rows are read."""
 
 MOST_ROWS = 20_000_000
-"""Rows of such a table."""
+"""The largest number of rows of such a table."""
 
 MOST_ASKED_FILES = 3
-"""Files of a table whose values make queries about the whole of it."""
+"""The number of files whose values are used for queries about the whole table."""
 
 
 def require_few(files: int) -> None:
-    """Raise `NotChecked` for a table of too many files."""
+    """Raise `NotChecked` for a table with too many files."""
     if files > MOST_FILES:
         raise NotChecked(f"the table has more than {MOST_FILES} files", "tool")
 
 
 @dataclass
 class TableRows(ABC):
-    """The rows of a table at its newest state."""
+    """The rows of a table in its newest state."""
 
     table: TableAt
     stack: ExitStack
@@ -52,21 +52,24 @@ class TableRows(ABC):
     @property
     @abstractmethod
     def live(self) -> Mapping[str, tuple[str, FileClaims]]:
-        """By live data file, relative to the table: where its entry is, as fields of findings begin, and what it says. Raises the errors of reading the metadata."""
+        """The live data files, relative to the table, with their entries and claims.
+
+        An entry is given as the prefix of field paths in findings. Raises the errors of reading the metadata.
+        """
 
     @property
     @abstractmethod
     def partition_columns(self) -> Sequence[str]:
-        """The columns by which the table is partitioned, or from which its partition values follow."""
+        """The columns by which the table is partitioned, including source columns of partition transforms."""
 
     @property
     def delete_files(self) -> Collection[str]:
-        """The files that name deleted rows, relative to the table. Raises the errors of reading the metadata."""
+        """The delete files, relative to the table. Raises the errors of reading the metadata."""
         return ()
 
     @property
     def delete_places(self) -> Collection[str]:
-        """Where the entries of these files are, as fields of findings begin."""
+        """The entries of the delete files, as prefixes of field paths in findings."""
         return ()
 
     @abstractmethod
@@ -74,22 +77,22 @@ class TableRows(ABC):
         """Write rows as a table without claims."""
 
     def require_name(self, column: QueryColumn) -> None:  # noqa: B027 - the names of files are those of most tables
-        """Raise `NoQuery` if the table calls no column so."""
+        """Raise `NoQuery` if the table has no column with this name."""
 
     @property
     def first_file(self) -> str:
-        """The first data file that was read."""
+        """The first data file whose rows were read."""
         return next(iter(self._files.values())).file.source.name
 
     def remaining(self, values: TrueValues, name: str) -> list[Any]:
-        """The values of a column in the rows that are still part of the table, an array for each row group."""
+        """The values of a column in live rows, an array for each row group."""
         return values.by_row_group(name)
 
     def candidates(self, finding: Finding, path: str) -> list[Query]:
         """The queries to try for a finding about a data file. Raises `NotChecked`."""
         name = path.replace(os.sep, "/")
         place, claims = self.live.get(name, ("", None))
-        folder = f"{place.partition('/')[0]}/"  # that of the metadata, as opposed to deletion vectors
+        folder = f"{place.partition('/')[0]}/"  # schemas of the metadata, as opposed to deletion vectors
         told = [position.field for position in finding.at if position.field.startswith(folder)]
         places = (place, *self.delete_places)
         if claims is None or not all(one.startswith(places) for one in told):
@@ -100,10 +103,10 @@ class TableRows(ABC):
         return claimed_candidates(finding, values, claims, column, remaining)
 
     def general(self, name: str | None = None) -> list[Query]:
-        """Queries by which any damage of a table may show: all rows, how many, and values of the first files.
+        """Queries that show many kinds of damage in a table: all rows, the row count, and values of the first files.
 
         Args:
-            name: The column that comes first; by default those that partitions follow from.
+            name: The first column to query; by default, the source columns of partitions.
         """
         queries = [Query(())]
         for place in list(self.live)[:MOST_ASKED_FILES]:
@@ -127,7 +130,7 @@ class TableRows(ABC):
         return self._files[name]
 
     def rows(self, columns: Sequence[QueryColumn]) -> pa.Table:
-        """All rows of some columns, of all files. Raises `NotChecked`."""
+        """All rows of some columns, from all files. Raises `NotChecked`."""
         pieces: list[pa.Table] = []
         for name in self.live:
             values = self._values(name)
@@ -148,7 +151,7 @@ class TableRows(ABC):
         return pa.concat_tables(pieces)
 
     def planned(self, query: Query, folder: Path, number: int) -> Planned:
-        """A query of a number, with its true rows, and a table of the same rows without any statistics, in a folder."""
+        """A numbered query, with its true rows, and a table of the same rows without statistics, in a folder."""
         for column in query.used:
             self.require_name(column)
         used = query.used or list(every_column(self._values(next(iter(self.live), ""))).columns)
@@ -163,7 +166,7 @@ class TableRows(ABC):
 
 
 def as_in_file(table: pa.Table, path: str) -> pa.Table:
-    """Rows in the types that their columns have in a Parquet file."""
+    """Rows converted to the column types of a Parquet file."""
     given = pq.read_schema(path)
     for place, name in enumerate(table.column_names):
         if name in given.names:

@@ -1,4 +1,4 @@
-"""The common parts of programs that read tables: statements in SQL, conditions of Daft, and Spark with the packages that it needs."""
+"""Common parts of programs that read tables: SQL statements, conditions for Daft, and Spark with its packages."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def select(query: Query, literal: SqlLiteral, table: str = "t", mark: str = '"')
 
 
 def chdb_literal(column: QueryColumn, value: Any) -> str:
-    """A literal as ClickHouse reads it. Raises `Unwritable`."""
+    """A literal in the syntax of ClickHouse. Raises `Unwritable`."""
     type_: Any = column.type
     match column.kind:
         case QueryKind.BOOLEAN:
@@ -64,7 +64,7 @@ def chdb_literal(column: QueryColumn, value: Any) -> str:
 
 
 def chdb_program(function: str, path: str, query: Query) -> str:
-    """A program of chDB; it opens tables only below the folder in which it runs, so that this is the root."""
+    """A program of chDB, which runs in the root folder, since chDB opens only tables below its folder."""
     table = f"{function}('%s')"
     sql = select(query, chdb_literal, table, "`")
     if "%" in sql.replace(table, ""):
@@ -79,7 +79,7 @@ def chdb_program(function: str, path: str, query: Query) -> str:
 
 
 def daft_filter(query: Query) -> str:
-    """The condition of a query as a call of Daft; empty without one. Raises `Unwritable`."""
+    """The condition of a query as a Daft call; empty without a condition. Raises `Unwritable`."""
     parts: list[str] = []
     for part in query.where:
         column = f"daft.col({string(part.column.name)})"
@@ -97,8 +97,8 @@ def daft_program(opened: str, frame: str, query: Query) -> str:
     """A program of Daft.
 
     Args:
-        opened: Statements before it.
-        frame: An expression that makes its data frame.
+        opened: Statements that precede it.
+        frame: An expression for the data frame.
         query: The query.
     """
     begin = f"{imports(query)}import daft; {opened}"
@@ -118,20 +118,20 @@ PACKAGES: Mapping[TableKind, str] = {
     "delta": "io.delta:delta-spark_4.1_2.13:4.4.0",
     "iceberg": "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0",
 }
-"""What Spark of that release needs to read tables of a format, on Maven Central."""
+"""The packages on Maven Central that Spark of that release needs for tables of a format."""
 
 ARTIFACTS: Mapping[TableKind, str] = {"delta": "delta-spark", "iceberg": "iceberg-spark-runtime"}
-"""By what a package for Spark is told."""
+"""The artifact names that identify packages for Spark."""
 
 SUBMIT_ARGUMENTS = "PYSPARK_SUBMIT_ARGS"
-"""The variable by which Spark is given packages."""
+"""The environment variable for packages of Spark."""
 
 DELTA_SETTINGS: Mapping[str, str] = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
     "spark.databricks.delta.snapshotPartitions": "1",
 }
-"""Settings of a session that reads Delta tables; the last one spares it fifty tasks for each log."""
+"""Settings of a session that reads Delta tables; the last one avoids fifty tasks for each log."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,7 +140,7 @@ class SparkEngine(Engine):
 
     Attributes:
         kind: The format.
-        packages: The packages that Spark fetches, as ``--packages`` has them; empty if others see to it.
+        packages: The packages that Spark downloads, as in ``--packages``; empty if they are already configured.
     """
 
     kind: TableKind
@@ -148,12 +148,12 @@ class SparkEngine(Engine):
 
     @property
     def process(self) -> str:
-        """A process of its own for each format: packages are given to Spark when it starts."""
+        """A separate process for each format, since packages are given to Spark when it starts."""
         return f"{self.name}-{self.kind}"
 
     @property
     def version(self) -> str | None:
-        """The versions of Spark, and of the package where that is known; ``None`` without Spark."""
+        """The versions of Spark and, if known, of the package; ``None`` without Spark."""
         spark = super().version
         package = next((one for one in self.packages.split(",") if ARTIFACTS[self.kind] in one), "")
         told = f" with {self.kind.capitalize()} {package.rpartition(':')[2]}" if package else ""
@@ -161,7 +161,7 @@ class SparkEngine(Engine):
 
     @property
     def how_to_install(self) -> str | None:
-        """What it lacks here, and how to get it; ``None`` if it lacks nothing."""
+        """The command that installs its missing parts; ``None`` if nothing is missing."""
         lacking = super().how_to_install
         artifact = ARTIFACTS[self.kind]
         if artifact in self.packages or artifact in os.environ.get(SUBMIT_ARGUMENTS, ""):
@@ -178,8 +178,8 @@ def spark_engine(kind: TableKind, packages: str, opened: Callable[[str], str] = 
 
     Args:
         kind: The format.
-        packages: The packages that it is given, as its ``--packages`` has them.
-        opened: Makes of the folder of a table the path that it opens.
+        packages: The packages for Spark, as in its option ``--packages``.
+        opened: Converts the folder of a table to the path that Spark opens.
     """
 
     def program(path: str, query: Query) -> str:
@@ -195,8 +195,8 @@ def spark_engine(kind: TableKind, packages: str, opened: Callable[[str], str] = 
             "from pyspark.sql import SparkSession; "
             f"spark = SparkSession.builder.master({string('local[1]')}){settings}.getOrCreate(); "
             f"rows = spark.read.format({string(kind)}).load({string(opened(path))}){where}.selectExpr({columns}); "
-            # An error of Java in `toArrow` would leave Python waiting for ever; `count` raises it. A write of nothing would do so as well, but
-            # Delta does not prepare the scans below a write by the interface of version 2: it skips no files, and refuses deletion vectors.
+            # A Java error in `toArrow` would make Python wait forever, but `count` raises it. A write without output would raise it too, but
+            # Delta does not prepare the scans below a write through the version 2 interface: it skips no files, and refuses deletion vectors.
             "rows = rows.cache(); rows.count(); result = rows.toArrow()"
         )
 

@@ -1,4 +1,4 @@
-"""Tables under test: what their metadata say, entry by entry, and what they claim of the columns of a data file.
+"""Tables under test: their metadata entry by entry, and their claims about the columns of a data file.
 
 Contents: a view of each format of tables, the bounds of all entries by columns, and claims in the form of the data
 file's columns.

@@ -1,4 +1,4 @@
-"""Bounds that a table gives, as the bytes that a data file would store for them.
+"""Bounds in table metadata, converted to the bytes that a data file would store.
 
 A table's type and the file's need not be the same: columns are widened, timestamps are stored in other units, decimals in other widths.
 If the file's type cannot represent a bound exactly, the next value that encloses the same values is used.
@@ -24,26 +24,26 @@ from pqassay_spec.parquet.thrift import SchemaElement, Type
 from pqassay_tables.metadata.moments import DAY, SECOND
 
 DIGITS = Context(prec=1000)
-"""Digits of numbers that are compared; no bound that is read has as many."""
+"""The precision of compared numbers in digits; no bound that is read has as many."""
 
 
 class Unreached(Enum):
-    """A bound in place of its bytes, where a column cannot hold it."""
+    """A placeholder for a bound that a column cannot store."""
 
     BY_ANY = "leaves out whatever the column can hold"
 
 
 Stored = bytes | Unreached | None
-"""A bound in the form of a column: its bytes; ``None`` if it bounds nothing, as NaN does, or encloses whatever the column can hold."""
+"""A bound in the form of a column: its bytes; or ``None`` if it has no effect, such as NaN or a bound of all possible values."""
 
 
 class Form(NamedTuple):
-    """What values of a column are.
+    """The form of a column's values.
 
     Attributes:
         element: The column's element in the file.
-        order: How its values compare, whatever the footer says about column orders; ``None`` where that is not known.
-        name: Its logical type; empty without one.
+        order: The order of its type, independent of the footer's column orders; ``None`` if unknown.
+        name: Its logical type; empty if it has none.
     """
 
     element: SchemaElement
@@ -52,29 +52,29 @@ class Form(NamedTuple):
 
 
 def form_of(element: SchemaElement) -> Form:
-    """What values of a column are, by its element in the file."""
+    """The form of a column's values, from its element in the file."""
     order = Order.TIMESTAMP if element.type == Type.INT96 else type_order(element)
     return Form(element, order, logical_name(element) or "")
 
 
 Stores = Callable[[Any, int, bool], Stored]
-"""Makes of a value, how far values may lie beyond it, in its unit, and whether it is an upper bound, a bound in the form of a column."""
+"""A function that converts a bound to the form of a column: given the value, its tolerance in its unit, and whether it is an upper bound."""
 
 
 def stored_bound(element: SchemaElement, bound: Typed, *, above: bool) -> Stored:
-    """A bound in the form of a column, by its element in the file; see `storing`."""
+    """A bound in the form of a column, given its element in the file; see `storing`."""
     return storing(form_of(element), bound.kind)(bound.value, 0, above)
 
 
 def storing(form: Form, kind: ValueKind) -> Stores:
-    """A function that makes the bounds that a column of this kind would store.
+    """A function that converts bounds of this kind to the form of a column.
 
     Args:
-        form: What values of the column are.
+        form: The form of the column's values.
         kind: The kind.
 
     Raises:
-        NotChecked: There is no such form: the types have nothing to do with each other.
+        NotChecked: The types are unrelated, so there is no conversion.
     """
     order = form.order
     if order is None:
@@ -102,7 +102,7 @@ def storing(form: Form, kind: ValueKind) -> Stores:
 
 
 def shown_value(element: SchemaElement, order: Order, raw: bytes) -> str:
-    """A value of a column as its type means it, for messages: a decimal with its point, a date as one.
+    """A value of a column for messages, by its logical type: a decimal with its point, or a date.
 
     >>> from pqassay_spec.parquet.thrift import ConvertedType
     >>> price = SchemaElement(name="price", type=Type.INT32, converted_type=ConvertedType.DECIMAL, precision=9, scale=2)
@@ -157,7 +157,7 @@ def _floating(packed: struct.Struct, value: Any, _: int, __: bool) -> Stored:
 
 
 def _whole(form: Form, kind: ValueKind) -> Callable[[Any, int, bool], int]:
-    """What makes the number that a column of integers stores for a bound, rounded so that it encloses the same values."""
+    """A function that converts a bound to the integer that a column stores, rounded so that it encloses the same values."""
     element, _, name = form
     if kind in (ValueKind.DATE, ValueKind.TIMESTAMP):
         if name == "DATE":
@@ -196,17 +196,17 @@ def _whole(form: Form, kind: ValueKind) -> Callable[[Any, int, bool], int]:
 
 
 def _unit(begin: str, name: str) -> int:
-    """The nanoseconds of one unit of a logical type; 0 of another type."""
+    """The nanoseconds of one unit of a logical type; 0 for other types."""
     parts = UNITS.get(name.removeprefix(begin).removesuffix(")"), 0) if name.startswith(begin) else 0
     return SECOND // parts if parts else 0
 
 
 def _integer(element: SchemaElement, order: Order) -> Callable[[int, bool], Stored]:
-    """What stores a number as values of a column are stored."""
+    """A function that encodes an integer as a column stores it."""
     width, signed = width_of(element), order is not Order.UNSIGNED
     end: Literal["big", "little"] = "big" if order is Order.DECIMAL else "little"
     if order is Order.TIMESTAMP:
-        width = 4  # of the day, of which there are fewer
+        width = 4  # times of the day, which need fewer bits
     elif width is None:
         if order is Order.DECIMAL:
             return lambda number, _: number.to_bytes(number.bit_length() // 8 + 1, end, signed=True)

@@ -1,4 +1,4 @@
-"""The columns of a data file that a table says something about, and what the footer says about them."""
+"""The columns of a data file with claims of a table, and their metadata in the footer."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from pqassay_tables.under_test.claimed_bounds import Stored, Stores, form_of, st
 from pqassay_tables.under_test.table import claim_field
 
 NESTED = ("array", "map", "list", "struct", "variant")
-"""Types of tables whose columns are more than one in a file, or none."""
+"""Table types whose columns have several leaves in a file, or none."""
 
 
 class Ordinals(NamedTuple):
-    """The positions of the leaves of a schema by their ids, by their paths, and by these without regard to upper and lower case."""
+    """The positions of the leaves of a schema by id, by path, and by path in lower case."""
 
     by_id: dict[int, int]
     by_path: dict[tuple[str, ...], int]
@@ -35,13 +35,13 @@ class Ordinals(NamedTuple):
         """The position of a column; ``None`` if there is none.
 
         Args:
-            field_id: The id by which it is found; in a file without ids, and without one, it is found by its path.
-            path: Its names; empty if it is not found by them.
+            field_id: The id that identifies it. Without an id, or in a file without ids, its path identifies it.
+            path: Its path; empty if the path does not identify it.
         """
         if field_id is not None and (self.by_id or not path):
             return self.by_id.get(field_id)
         found = self.by_path.get(path)
-        # some engines take no heed of upper and lower case
+        # some engines ignore case
         return self.folded.get(tuple(name.casefold() for name in path)) if found is None else found
 
 
@@ -57,16 +57,16 @@ def ordinals_of(schema: Schema) -> Ordinals:
 
 
 class ClaimedColumn:
-    """A column of a table, beside the schema of a file.
+    """A column of a table, resolved in the schema of a file.
 
     Attributes:
-        table: The claims of the table about it: names, type, how a bound is read.
-        name, key: Those of the table's column.
-        ordinal: Its position among the leaves of the file; ``None`` where the file has no such column.
+        table: The column in the table: names, type, and conversion of bounds.
+        name, key: Name and key of the table's column.
+        ordinal: Its position among the leaves of the file; ``None`` if the file lacks it.
         leaf: Its leaf.
-        store: Makes bounds such as the file would store; ``None`` where there are none.
+        store: Converts bounds to the form of the file; ``None`` if that is impossible.
         problem: Why bounds cannot be compared with values of the file, if so.
-        order: How values compare with bounds, whatever the footer says about column orders.
+        order: The order for comparing values with bounds, independent of the footer's column orders.
     """
 
     __slots__ = ("key", "leaf", "name", "order", "ordinal", "problem", "store", "table")
@@ -91,10 +91,10 @@ class ClaimedColumn:
 Made = TypeVar("Made")
 
 CROSSED: Mapping[TableKind, str] = {"delta": "DLT-012", "iceberg": "ICE-017"}
-"""The rules that the lower bound of a column is not greater than the upper one: if it is, it is not known which is false."""
+"""The rules that the lower bound of a column is not greater than the upper bound: if broken, it is unknown which bound is false."""
 
 MOST_PLANS = 8
-"""Pairs of the columns of a table and the schema of files that are remembered; a lake has few."""
+"""The number of cached pairs of table columns and file schema; a lake has few."""
 
 
 class Plans(Generic[Made]):
@@ -104,12 +104,12 @@ class Plans(Generic[Made]):
         self._known: list[tuple[object, Schema, Made]] = []
 
     def of(self, columns: object, schema: Schema, make: Callable[[], Made]) -> Made:
-        """What is remembered, or is made."""
+        """The cached result, computed if necessary."""
         for of_table, of_file, plan in self._known:
             if of_table is columns and of_file is schema:
                 return plan
         made = make()
-        # A list that is replaced as a whole needs no lock.
+        # Replacing a list atomically needs no lock.
         self._known = [(columns, schema, made), *self._known[: MOST_PLANS - 1]]
         return made
 
@@ -118,7 +118,7 @@ _PLANS = Plans[list[ClaimedColumn]]()
 
 
 def _value(read: Callable[[Any], Scalar], raw: Any) -> Scalar | None:
-    """A bound; ``None`` for what is not a value of the type, which rules of tier ``meta`` judge."""
+    """A bound; ``None`` if it is not a value of the type, which rules of tier ``meta`` judge."""
     try:
         return read(raw)
     except ValueError:
@@ -126,13 +126,13 @@ def _value(read: Callable[[Any], Scalar], raw: Any) -> Scalar | None:
 
 
 class ClaimedBound(NamedTuple):
-    """The claims of a table about the values of a column.
+    """A bound that a table claims for the values of a column.
 
     Attributes:
         column: The column.
-        metric: Which bound it is.
+        metric: The side of the bound.
         value: The bound.
-        stored: The bound as the file would store it.
+        stored: The bound in the form of the file.
         problem: Why it cannot be compared with values of the file, if so.
     """
 
@@ -144,14 +144,14 @@ class ClaimedBound(NamedTuple):
 
     @property
     def above(self) -> bool:
-        """Whether it is an upper one."""
+        """Whether it is an upper bound."""
         return self.metric is Metric.UPPER
 
 
 class ClaimedFile:
-    """A data file with what its table says about it: a part of the file, ``file.part(ClaimedFile)``.
+    """A data file with the claims of its table, available as ``file.part(ClaimedFile)``.
 
-    Claims about columns are compared for all columns at a time; where one is written, and how, is asked for what is false alone.
+    Claims are compared for all columns at once. The place and the written form of a claim are looked up only if it is false.
     """
 
     def __init__(self, file: FileUnderTest) -> None:
@@ -159,21 +159,21 @@ class ClaimedFile:
 
     @Remembered
     def claims(self) -> FileClaims:
-        """What the table says. Raises `NotApplicable` for a file without a table."""
+        """The claims of the table. Raises `NotApplicable` for a file without a table."""
         if self.file.claims is None:
             raise NotApplicable
         return self.file.claims
 
     @Remembered
     def metrics(self) -> ColumnMetrics:
-        """The claims of the table about columns. Raises `NotApplicable` if it says nothing."""
+        """The claims of the table about columns. Raises `NotApplicable` if there are none."""
         if self.claims.metrics is None:
             raise NotApplicable
         return self.claims.metrics
 
     @Remembered
     def columns(self) -> list[ClaimedColumn]:
-        """The columns of the table, lists and maps aside. Raises the errors of the leaves."""
+        """The columns of the table, except lists and maps. Raises the errors of the leaves."""
         metrics, schema = self.claims.metrics, self.file.schema
         if metrics is None:
             return []
@@ -187,7 +187,7 @@ class ClaimedFile:
 
     @Remembered
     def statistics(self) -> dict[int, list[tuple[int, Statistics | None]]]:
-        """The statistics of each chunk of a column, with its row group, by its position among the leaves.
+        """The statistics of each chunk of a column, with its row group, by the position of the column.
 
         Raises the errors of `ColumnChunks.all`.
         """
@@ -198,14 +198,14 @@ class ClaimedFile:
 
     @Remembered
     def sizes(self) -> dict[int, int]:
-        """The bytes of the chunks of each column, by its position among the leaves. Raises the errors of `ColumnChunks.all`."""
+        """The bytes of the chunks of each column, by the position of the column. Raises the errors of `ColumnChunks.all`."""
         found = Counter[int]()
         for chunk in self.file.part(ColumnChunks).all:
             found[chunk.ordinal] += chunk.facts.total_compressed_size
         return found
 
     def counts(self, metric: Metric) -> Iterator[tuple[ClaimedColumn, int]]:
-        """The counts of columns that the file has."""
+        """Yield the counts of columns that exist in the file."""
         given = self.metrics.given(metric)
         for column in self.columns:
             if column.ordinal is not None and (count := given.get(column.key)) is not None:
@@ -213,7 +213,7 @@ class ClaimedFile:
 
     @Remembered
     def bounds(self) -> list[ClaimedBound]:
-        """The bounds of columns that the file has."""
+        """The bounds of columns that exist in the file."""
         claimed: list[ClaimedBound] = []
         lower, upper = (self.metrics.given(metric) for metric in BOUNDS)
         for column in self.columns:
@@ -241,7 +241,7 @@ class ClaimedFile:
         return claimed
 
     def bounds_of(self, ordinal: int) -> Sequence[ClaimedBound]:
-        """The bounds of one column of the file, by its position among the leaves."""
+        """The bounds of a column of the file, by its position."""
         return self._by_ordinal.get(ordinal, ())
 
     @Remembered
@@ -252,7 +252,7 @@ class ClaimedFile:
         return found
 
     def is_bounded(self, column: ClaimedColumn) -> Metric | None:
-        """The first bound of a column, whether the file has it or not; ``None`` without."""
+        """The side of the first bound of a column, even if the file lacks the column; ``None`` without bounds."""
         reading = column.table.reading
         for metric in BOUNDS:
             raw = self.metrics.given(metric).get(column.key)
@@ -268,22 +268,22 @@ class ClaimedFile:
 
     @property
     def has_ids(self) -> bool:
-        """Whether the file gives ids to its columns."""
+        """Whether the columns of the file have ids."""
         return bool(self.file.schema.view(ordinals_of).by_id)
 
     @property
     def name(self) -> str:
-        """The file, as the table calls it."""
+        """The name of the file in the table."""
         return self.claims.path
 
     # ------------------------------------------------------------------------------------------------- what is false
 
     def of(self, column: ClaimedColumn) -> str:
-        """What a claim is about, for messages."""
+        """The subject of a claim, for messages."""
         return f"of column {column.name} in the table's entry for {self.name}"
 
     def written(self, claim: ClaimedBound) -> str:
-        """A bound as the table writes it."""
+        """A bound as written in the table."""
         return self.metrics.written(claim.metric, claim.column.table)
 
     def false(
@@ -295,7 +295,7 @@ class ClaimedFile:
         actual: str,
         row_group: int | None = None,
     ) -> Violation:
-        """The violation that a claim of the table about a column is false."""
+        """The violation of a false claim about a column."""
         place, remedy = self.metrics.place(metric, column.table), self.claims.remedy
         found = self.wrong(place, message, expected, actual, remedy=remedy, column=column.name)
         return replace(found, row_group=row_group)
@@ -310,7 +310,7 @@ class ClaimedFile:
         remedy: str = "",
         column: str | None = None,
     ) -> Violation:
-        """The violation by a claim of the table at a place; see `Violation` for the arguments."""
+        """The violation of a claim at a place; see `Violation` for the arguments."""
         return Violation(
             message, claim_field(self.file, place), expected, actual, column=column, remedy=remedy
         )

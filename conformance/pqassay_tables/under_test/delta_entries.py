@@ -28,12 +28,12 @@ class DeltaEntry(LiveEntry[DeltaTable, AddEntry]):
 
     @property
     def stats(self) -> Json:
-        """Its statistics; empty without any."""
+        """Its statistics; empty if it has none."""
         return self.entry.stats or {}
 
     @property
     def nulls(self) -> Mapping[Any, int]:
-        """The counts of nulls that are whole numbers, by the keys of columns."""
+        """The null counts that are integers, by column key."""
         given = given_by_key(self.schema, self.stats.get(NULLS))
         return {key: count for key, count in given.items() if type(count) is int}
 

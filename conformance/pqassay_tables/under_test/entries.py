@@ -1,7 +1,7 @@
-"""The entries of live files, and the bounds that those of all files give a column, whatever the format of the table.
+"""The entries of live files, and the bounds of a column in all entries, for any table format.
 
-A table may have a million entries: rules about bounds look at those of a column in all entries at a time.  Each format fills the same
-lists, and what reads and compares these is said once.
+A table may have a million entries, so rules about bounds process one column in all entries at a time. Each format fills the same lists, so
+the code that reads and compares them is shared.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ Entry = TypeVar("Entry")
 
 
 class Listed(Protocol):
-    """The claims of a table's metadata about a live file."""
+    """The interface of metadata about a live file."""
 
     @property
     def inside(self) -> str | None:
-        """The file relative to the table; ``None`` where it is elsewhere."""
+        """The file relative to the table; ``None`` if it is outside."""
         ...
 
 
@@ -54,7 +54,7 @@ class LiveEntry(Generic[Table, Said]):
 
     @property
     def actual_size(self) -> int | None:
-        """The length of the file; ``None`` if it is not there. Raises `NotChecked` if that cannot be told."""
+        """The size of the file in bytes; ``None`` if it does not exist. Raises `NotChecked` if that is unknown."""
         if self._size == UNKNOWN:
             try:
                 self._size = self.table.at.size_of(self.entry.inside or "")
@@ -73,7 +73,7 @@ class LiveEntry(Generic[Table, Said]):
         remedy: str = "",
         column: str | None = None,
     ) -> Violation:
-        """The violation that a claim of the metadata at a place is false; see `Violation` for the arguments."""
+        """The violation of a false claim at a place; see `Violation` for the arguments."""
         inside = self.entry.inside
         return self.table.wrong(
             place, message, expected, actual, remedy=remedy, column=column, data_file=inside
@@ -81,17 +81,17 @@ class LiveEntry(Generic[Table, Said]):
 
 
 UNKNOWN = -1
-"""The length of a file that was not looked at yet."""
+"""A placeholder for the size of a file that was not looked up yet."""
 
 
 class EntryBounds(Generic[Entry]):
-    """The bounds of one column.
+    """The bounds of one column in all entries.
 
     Attributes:
-        name, type, key: Those of the column.
+        name, type, key: Name, type and key of the column.
         entries: The entries.
-        raws: The lower and upper bounds of each entry; ``None`` if it has none.
-        values: The same as values; ``None`` for what is not a value.
+        raws: The lower and upper bounds of each entry, as stored; ``None`` if absent.
+        values: The bounds as values; ``None`` for invalid ones.
         problems: Invalid values: the entry, the side and the reason.
     """
 
@@ -134,7 +134,7 @@ class EntryBounds(Generic[Entry]):
         return (number for number, (low, high) in both if low is not None and high is not None and low > high)
 
     def each(self) -> Iterator[tuple[Entry, Metric, Any]]:
-        """Every bound that there is: its entry, its side, and what the entry holds."""
+        """Yield every existing bound: its entry, its side, and its stored form."""
         for entry, *pair in zip(self.entries, *(self.raws[metric] for metric in BOUNDS), strict=True):
             for metric, raw in zip(BOUNDS, pair, strict=True):
                 if raw is not None:
@@ -142,12 +142,12 @@ class EntryBounds(Generic[Entry]):
 
 
 class BoundedColumn(NamedTuple):
-    """A column of which entries may have bounds.
+    """A column that may have bounds.
 
     Attributes:
         name, type: Its name and its type.
         key: The key of its bounds.
-        reading: Says how its bounds are read. Raises `UnknownType`.
+        reading: Returns the conversion of its bounds. Raises `UnknownType`.
     """
 
     name: str
@@ -157,12 +157,12 @@ class BoundedColumn(NamedTuple):
 
 
 class BoundsOfColumns(Sequence[EntryBounds[Entry]], Generic[Entry]):
-    """The bounds of each column of which an entry has some, made when they are looked at: those of one column are in memory at a time.
+    """The bounds of each column with bounds in an entry, created on use, so that only one column is in memory at a time.
 
     Args:
         columns: The columns of the table.
         entries: The entries that may have bounds.
-        given: The bounds of each entry by the keys of columns, of each side.
+        given: Returns the bounds of an entry by column key, for each side.
     """
 
     def __init__(
@@ -173,7 +173,7 @@ class BoundsOfColumns(Sequence[EntryBounds[Entry]], Generic[Entry]):
     ) -> None:
         self._entries, self._given = entries, given
         known = set[Any]().union(*given[Metric.LOWER], *given[Metric.UPPER])
-        # A rule is kept, too, where there are statistics without bounds.
+        # A rule is also kept, not inapplicable, if there are statistics without bounds.
         self._columns = [column for column in columns if column.key in known] or [*columns][: len(entries)][
             :1
         ]

@@ -1,4 +1,4 @@
-"""The schema of a data file beside that of its table: which columns readers do not find, or find as another type."""
+"""Comparison of a data file's schema with the schema of its table: columns that readers do not find, or find with another type."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pqassay_tables.under_test.claimed_columns import ClaimedFile, Plans
 
 
 class Problem(Enum):
-    """The problems of a column."""
+    """The kinds of problems of a column."""
 
     TYPE = "its values are not of the column's type"
     OTHER_TYPE = "its type differs, but its values can be read as the column's type"
@@ -24,13 +24,13 @@ class Problem(Enum):
 
 
 class Mismatch(NamedTuple):
-    """The problems of a column.
+    """A problem of a column.
 
     Attributes:
-        problem: What.
+        problem: The kind of problem.
         field: The column of the table.
-        place: The element of the file's schema; -1 where there is none.
-        actual: What the file has there.
+        place: The element of the file's schema; -1 if there is none.
+        actual: The content of the file at this place.
     """
 
     problem: Problem
@@ -52,21 +52,21 @@ def mismatches(file: ClaimedFile, *problems: Problem) -> list[Mismatch]:
 
 
 class _Comparison:
-    """The columns of a table, looked for in one file."""
+    """The comparison of the columns of a table with one file."""
 
     def __init__(self, table: TableSchema) -> None:
         self._table = table
         self._by_id = table.mode == "id"
 
     def of_schema(self, schema: Schema) -> Iterator[Mismatch]:
-        """All that is wrong."""
+        """Yield all problems."""
         nodes = schema_tree(schema.elements).children
         return self._members(self._table.fields, nodes, is_telling=True)
 
     def _members(
         self, fields: Sequence[TableField], nodes: Sequence[SchemaNode], *, is_telling: bool
     ) -> Iterator[Mismatch]:
-        """The columns of a group; that it has none of them tells nothing if others of another name may have been there."""
+        """Yield the problems of the columns of a group; with ``is_telling`` false, a missing column is not a problem."""
         absent: list[TableField] = []
         for field in fields:
             node, is_called_so = self._looked_up(field, nodes)
@@ -88,11 +88,11 @@ class _Comparison:
                 yield Mismatch(Problem.NOT_FOUND, field, nodes[0].place, "columns of other names or ids")
 
     def _was_there(self, node: SchemaNode) -> bool:
-        """Whether a column is one that the table has had, as its id tells."""
+        """Whether a column was ever part of the table, according to its id."""
         return 0 < (node.element.field_id or 0) <= self._table.last_id
 
     def _looked_up(self, field: TableField, nodes: Sequence[SchemaNode]) -> tuple[SchemaNode | None, bool]:
-        """The column among those of a group, and whether it has its very name or id."""
+        """The column in a group, and whether its exact name or id matches."""
         if field.field_id is not None:
             of_id = next((node for node in nodes if node.element.field_id == field.field_id), None)
             if of_id is not None:
@@ -105,7 +105,7 @@ class _Comparison:
         return next((node for node in named if node.name.casefold() in folded), None), False
 
     def _field(self, field: TableField, node: SchemaNode, *, is_item: bool = False) -> Iterator[Mismatch]:
-        """Compare a column; with ``is_item`` the repeated element of a list, which is one value there."""
+        """Compare a column; with ``is_item``, the repeated element of a list, which counts as one value."""
         if field.form == "open" or (node.is_leaf and logical_name(node.element) == "UNKNOWN"):
             return
         is_single = is_item or not node.is_repeated
@@ -137,12 +137,12 @@ class _Comparison:
         yield Mismatch(problem, field, node.place, str(held_type))
 
     def _type(self, field: TableField) -> Problem:
-        """The verdict on another type; it is milder for a column that is not read from the file."""
+        """The kind of problem for another type; it is milder for a column that is not read from the file."""
         return Problem.OTHER_TYPE if field.is_constant else Problem.TYPE
 
 
 def _may_be(field: TableField, node: SchemaNode) -> bool:
-    """Whether a column goes with the element of a list, by what its members are called alone."""
+    """Whether a column can be the element of a list, judged only by the names of members."""
     if node.is_leaf or node.is_list or node.is_map or field.form != "struct":
         return field.form != "struct" and (node.is_leaf or node.is_list or node.is_map)
     names = {name for member in field.members for name in (*member.names, member.name.rpartition(".")[2])}

@@ -27,7 +27,7 @@ class ManifestUnderTest:
 
     @property
     def name(self) -> str:
-        """The manifest, relative to the table."""
+        """The path of the manifest, relative to the table."""
         return self.manifest.name
 
     @property
@@ -36,7 +36,7 @@ class ManifestUnderTest:
         return self.table.state.schema.specs.get(self.manifest.listed.spec, ())
 
     def result_type(self, one: PartitionField) -> str | None:
-        """The type of the values of a partition field; ``None`` where it is not known."""
+        """The type of the values of a partition field; ``None`` if unknown."""
         if one.transform in ("year", "month", "hour", "bucket"):
             return "int"
         if one.transform == "day":
@@ -56,7 +56,7 @@ class IcebergEntry(LiveEntry[IcebergTable, Entry]):
         return self.entry.inside or self.entry.path
 
     def column(self, identifier: int) -> IcebergColumn | None:
-        """The column of an id."""
+        """The column with an id."""
         return self.table.state.schema.column(identifier)
 
     @property

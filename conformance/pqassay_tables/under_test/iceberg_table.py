@@ -17,12 +17,12 @@ from pqassay_tables.under_test.table import TableUnderTest, readable
 
 
 def state_around(file: FileUnderTest) -> IcebergState:
-    """The table to which a delete file belongs, at the snapshot at which the file was listed.
+    """The state of the table around a delete file, at the snapshot that lists the file.
 
-    Only what judges the rows of delete files needs it.  Each process reads it once.
+    Only checks of rows of delete files need it. Each process reads it once.
 
     Raises:
-        NotApplicable: It is not a delete file.
+        NotApplicable: The file is not a delete file.
         NotChecked: The table cannot be read, or has changed since.
     """
     table, claims = file.table, file.claims
@@ -40,13 +40,13 @@ def _read(table: TableAt) -> IcebergState:
 
 
 class IcebergTable(TableUnderTest):
-    """The Iceberg table under test: a part of the file, ``file.part(IcebergTable)``."""
+    """The Iceberg table under test, available as ``file.part(IcebergTable)``."""
 
     kind = "iceberg"
 
     @Remembered
     def schemas(self) -> dict[int | None, Columns]:
-        """The columns of each schema that the metadata have, by its id. Raises the errors of `state`."""
+        """The columns of each schema in the metadata, by schema id. Raises the errors of `state`."""
         return {one.get("schema-id"): columns_of(one) for one in objects(self.state.metadata, "schemas")}
 
     @Remembered
@@ -59,7 +59,7 @@ class IcebergTable(TableUnderTest):
 
     @Remembered
     def state(self) -> IcebergState:
-        """What manifests say. Raises `FormatError` of the rules ICE-001 to ICE-004, and `NotChecked`."""
+        """The state from the manifests. Raises `FormatError` of the rules ICE-001 to ICE-004, and `NotChecked`."""
         return _read(self.at)
 
     @property

@@ -1,4 +1,4 @@
-"""The states of tables, each read once in a check: for the list of its files, for its own verdict and for its delete files."""
+"""A cache of table states for a check: each is read once for the list of files, the verdict and the delete files."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ from pqassay_tables.metadata.iceberg.puffin_footer import PuffinFooter, read_foo
 from pqassay_tables.metadata.iceberg.state import IcebergState, read_iceberg
 
 TABLES_KEPT = 4
-"""Tables of a format whose state a process keeps; of more, each is read for the list of its files and again for its verdict."""
+"""The number of cached table states of a format; if a check has more tables, states are read twice."""
 
 FOOTERS_KEPT = 8
-"""Footers of Puffin files that a process keeps."""
+"""The number of cached footers of Puffin files."""
 
 
 def delta_state(table: TableAt) -> DeltaState:
-    """A Delta table at its moment; see `read_state` for errors."""
+    """The state of a Delta table; see `read_state` for errors."""
     return kept(_read_delta, TABLES_KEPT)(table)
 
 
 def iceberg_state(table: TableAt) -> IcebergState:
-    """An Iceberg table at its moment; see `read_iceberg` for errors."""
+    """The state of an Iceberg table; see `read_iceberg` for errors."""
     return kept(_read_iceberg, TABLES_KEPT)(table)
 
 
 def scope_of(state: IcebergState) -> DeleteScope:
-    """To which data files the deletes of a table apply."""
+    """The data files to which the deletes of a table apply."""
     return kept(DeleteScope, TABLES_KEPT)(state)
 
 
 def footer_of(table: TableAt, name: str) -> PuffinFooter:
-    """The footer of a Puffin file, which often holds the vectors of many data files; see `read_footer` for errors."""
+    """The footer of a Puffin file, cached since it often has vectors of many data files; see `read_footer` for errors."""
     return kept(_read_footer, FOOTERS_KEPT)(table, name)
 
 

@@ -1,4 +1,4 @@
-"""A table under test: what its metadata say, read once, and the fields of its files for the positions of findings."""
+"""A table under test: its metadata, read once, and the fields of its files for positions of findings."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from pqassay_tables.under_test.states import delta_state
 
 @contextmanager
 def readable(what: str) -> Generator[None]:
-    """Make errors that are not about the content of files `NotChecked`."""
+    """A context that turns errors outside the content of files into `NotChecked`."""
     try:
         yield
     except (NoVersionError, NotKnownError) as error:
@@ -51,7 +51,7 @@ def readable(what: str) -> Generator[None]:
 
 
 class TableUnderTest:
-    """A table: a part of the file that stands for it.
+    """A table; a part of the file that represents it.
 
     Attributes:
         kind: The format of such tables.
@@ -65,7 +65,7 @@ class TableUnderTest:
 
     @Remembered
     def at(self) -> TableAt:
-        """Where it is. Raises `NotApplicable` for other targets."""
+        """The place of the table. Raises `NotApplicable` for other targets."""
         table = self.file.table
         if table is None or table.kind != self.kind or self.file.claims is not None:
             raise NotApplicable
@@ -82,19 +82,19 @@ class TableUnderTest:
         column: str | None = None,
         data_file: str | None = None,
     ) -> Violation:
-        """The violation by the metadata at a place; see `Violation` for the arguments."""
+        """The violation in the metadata at a place; see `Violation` for the arguments."""
         field = claim_field(self.file, place)
         return Violation(message, field, expected, actual, column=column, remedy=remedy, data_file=data_file)
 
 
 class DeltaTable(TableUnderTest):
-    """The Delta table under test: a part of the file, ``file.part(DeltaTable)``."""
+    """The Delta table under test, available as ``file.part(DeltaTable)``."""
 
     kind = "delta"
 
     @Remembered
     def has_checkpoint(self) -> bool:
-        """Whether the log has a file that is called like a checkpoint."""
+        """Whether the log has a file with the name of a checkpoint."""
         try:
             return any(map(delta_checkpoint, self.at.listed(DELTA_LOG)))
         except OSError as error:
@@ -108,16 +108,16 @@ class DeltaTable(TableUnderTest):
 
     @Remembered
     def checkpoint(self) -> tuple[DeltaState, DeltaState]:
-        """The state at the version of the checkpoint by it alone, and by the log before it.
+        """The state at the version of the checkpoint, read from the checkpoint alone and from the earlier log.
 
-        Raises `NotApplicable` if there is no checkpoint, or no log before it, and `NotChecked` where that cannot be read.
+        Raises `NotApplicable` without a checkpoint or an earlier log, and `NotChecked` if that cannot be read.
         """
         try:
             both = states_of_checkpoint(self.at, self.state.segment)
         except (FormatError, OSError) as error:
             raise NotChecked(f"the log before the checkpoint cannot be read: {error}", "file") from None
         if both is None:
-            raise NotApplicable  # the log before it is gone
+            raise NotApplicable  # the earlier log no longer exists
         return both
 
     @property
@@ -159,12 +159,12 @@ class DeltaTable(TableUnderTest):
 
 
 class JsonOfLog(ABC):
-    """A file of a Delta log beside its commits and checkpoints, which holds one JSON object: a part of the file.
+    """An auxiliary file of a Delta log with one JSON object; a part of the file.
 
     Attributes:
         table: The table.
-        rule: The rule that it holds one.
-        remedy: What to do about a mistake in it.
+        rule: The rule that it has one JSON object.
+        remedy: The remedy for an error in it.
     """
 
     rule: ClassVar[str]
@@ -176,12 +176,12 @@ class JsonOfLog(ABC):
     @property
     @abstractmethod
     def name(self) -> str:
-        """The file, relative to the table."""
+        """The path of the file, relative to the table."""
 
     @Remembered
     def content(self) -> Any:
-        """The content of the file; an error if it is not JSON. Raises `NotApplicable` without it, and `NotChecked`."""
-        if self.table.at.size_of(self.name) is None:  # in a store, its listing tells
+        """The content of the file; an error object if it is not JSON. Raises `NotApplicable` if it does not exist, and `NotChecked`."""
+        if self.table.at.size_of(self.name) is None:  # in a store, its listing shows that
             raise NotApplicable
         try:
             return parse(self.table.at.read(self.name).decode())
@@ -194,18 +194,18 @@ class JsonOfLog(ABC):
 
     @property
     def members(self) -> Json:
-        """The members of the object. Raises `Broken` if it holds something else, and as `content`."""
+        """The members of the object. Raises `Broken` if the content is not an object, and as `content`."""
         if not isinstance(self.content, dict):
             raise Broken(self.rule)
         return cast("Json", self.content)
 
     def wrong(self, path: tuple[str, ...], message: str, expected: str, actual: str) -> Violation:
-        """A mistake in a member."""
+        """The violation in a member."""
         place = ClaimPlace(self.name, 0, path)
         return self.table.wrong(place, message[:300], expected[:80], actual[:80], remedy=self.remedy)
 
     def no_object(self) -> Violation:
-        """The violation that it holds something else than one object."""
+        """The violation that the content is not one object."""
         return self.wrong((), f"{self.name} is not a JSON object", "one JSON object", str(self.content))
 
 
@@ -213,7 +213,7 @@ class JsonOfLog(ABC):
 
 
 class _MetadataFiles:
-    """The files of a table's metadata that findings point to, each read once."""
+    """The metadata files that findings refer to, each read once."""
 
     def __init__(self, file: FileUnderTest) -> None:
         self._table = file.table
@@ -221,7 +221,7 @@ class _MetadataFiles:
         self._options = file.options
 
     def opened(self, name: str) -> tuple[bytes, FileUnderTest]:
-        """The bytes of a file, and the file as one under test; empty if it cannot be read."""
+        """The bytes of a file, and the file under test for them; empty if it cannot be read."""
         if name not in self._read:
             data = b""
             if self._table is not None and name:
@@ -234,7 +234,7 @@ class _MetadataFiles:
 
 
 def claim_field(file: FileUnderTest, place: ClaimPlace) -> Field:
-    """The field at which a table says something, with its bytes where the file is of lines of JSON, or of objects of Avro."""
+    """The field of a claim, with its bytes if the file has lines of JSON or objects of Avro."""
     data, holder = file.part(_MetadataFiles).opened(place.file)
     beside = None if file.table is None else file.table.name_of(place.file)
     if data.startswith(MAGIC):
@@ -257,11 +257,11 @@ def claim_field(file: FileUnderTest, place: ClaimPlace) -> Field:
 
 
 def metadata_field(file: FileUnderTest, name: str, *path: str) -> Field:
-    """The member at a path of a file of metadata that is one JSON object, with its bytes unless they are compressed.
+    """The member at a path of a JSON metadata file, with its bytes unless they are compressed.
 
     Args:
         file: The file under test.
-        name: The file of the table, relative to it.
+        name: The metadata file, relative to the table.
         path: The names of members; elements of lists by their numbers in brackets.
     """
     data, holder = file.part(_MetadataFiles).opened(name)
@@ -276,14 +276,14 @@ def metadata_field(file: FileUnderTest, name: str, *path: str) -> Field:
 
 
 def bytes_field(file: FileUnderTest, name: str, path: str, offset: int, length: int) -> Field:
-    """A field of a binary file of the table, whose place is known.
+    """A field of a binary file of the table, with a known place.
 
     Args:
         file: The file under test.
-        name: The file of the table, relative to it.
-        path: The field, with the name.
-        offset: Where it begins.
-        length: Its bytes.
+        name: The metadata file, relative to the table.
+        path: The path of the field, including the name.
+        offset: Its offset.
+        length: Its size in bytes.
     """
     _, holder = file.part(_MetadataFiles).opened(name)
     beside = None if file.table is None else file.table.name_of(name)
@@ -291,13 +291,13 @@ def bytes_field(file: FileUnderTest, name: str, path: str, offset: int, length: 
 
 
 class _TracedEntries:
-    """Where the fields of the entries of a manifest are: what a report says about a file is mostly about one entry."""
+    """The traced fields of manifest entries, cached since findings about a file are mostly about one entry."""
 
     def __init__(self, _: FileUnderTest) -> None:
         self._known: dict[int, tuple[list[Leaf], bytes, int]] = {}
 
     def of(self, place: ClaimPlace, data: bytes) -> tuple[list[Leaf], bytes, int]:
-        """See `pqassay_tables.metadata.avro.Container.traced`, for errors as well."""
+        """See `pqassay_tables.metadata.avro.Container.traced`, also for errors."""
         if place.entry not in self._known:
             self._known[place.entry] = container(place.file, data, "").traced(place.entry)
         return self._known[place.entry]
@@ -306,7 +306,7 @@ class _TracedEntries:
 def _avro_field(
     file: FileUnderTest, place: ClaimPlace, data: bytes, holder: FileUnderTest, beside: str | None
 ) -> Field:
-    """A field of an object of Avro: in the file, or in the bytes of its block where these are compressed."""
+    """A field of an Avro object: in the file, or in the decompressed bytes of its block."""
     try:
         leaves, plain, start = holder.part(_TracedEntries).of(place, data)
         span = avro_span(leaves, place.path)
@@ -321,7 +321,7 @@ def _avro_field(
 
 
 def raised_field(file: FileUnderTest, error: FormatError) -> Field:
-    """The field of the metadata that an error names, with its bytes where the error tells."""
+    """The metadata field that an error names, with its bytes if the error has them."""
     _, holder = file.part(_MetadataFiles).opened(error.file or "")
     located: Located = (None, -1, 0) if error.offset is None else (None, error.offset, error.length)
     beside = None if file.table is None or not error.file else file.table.name_of(error.file)

@@ -1,4 +1,4 @@
-"""The claims of a table about a data file, compared with the values: bounds, counts, partition values, deletion vectors.
+"""Comparison of a table's claims about a data file with the values: bounds, counts, partition values, deletion vectors.
 
 Contents: the comparison with the model that all formats of tables feed (`table_claims`), partition transforms, and the bitmaps of
 deletion vectors.

@@ -1,4 +1,4 @@
-"""The deletion vector of a data file: its bytes, in a file of vectors or in the log, and the rows that it removes.
+"""The deletion vector of a data file: its bytes in a file of vectors or in the log, and the rows that it removes.
 
 If its bytes break a rule, later rules are not tested: damaged bytes mean nothing.
 """
@@ -21,7 +21,7 @@ from pqassay_tables.under_test.table import bytes_field, claim_field
 from pqassay_tables.values.roaring import Bitmap, decode
 
 MOST_BYTES = 1 << 28
-"""Bytes of a vector that are read, at most; enough bits for two billion rows."""
+"""The largest size of a vector in bytes; its bits are enough for two billion rows."""
 
 
 class VectorRules(NamedTuple):
@@ -43,10 +43,10 @@ class StoredVector(NamedTuple):
     """A vector in a file.
 
     Attributes:
-        version: The beginning of the file.
+        version: The first byte of the file.
         size: The length before the vector.
-        vector: As many bytes as the log says.
-        checksum: What follows it.
+        vector: The bytes of the length in the log.
+        checksum: The bytes after the vector.
     """
 
     version: int
@@ -56,14 +56,14 @@ class StoredVector(NamedTuple):
 
 
 class DeletionVector:
-    """The deletion vector of a data file: a part of the file, ``file.part(DeletionVector)``."""
+    """The deletion vector of a data file, available as ``file.part(DeletionVector)``."""
 
     def __init__(self, file: FileUnderTest) -> None:
         self.file = file
 
     @Remembered
     def claims(self) -> DeletedRows:
-        """The claims of the table about it. Raises `NotApplicable` without one."""
+        """The claims of the table about it. Raises `NotApplicable` if there is none."""
         claims = self.file.claims
         if claims is None or claims.deleted is None:
             raise NotApplicable
@@ -76,7 +76,7 @@ class DeletionVector:
 
     @property
     def name(self) -> str:
-        """The file that holds it, for messages."""
+        """The file with the vector, for messages."""
         return self.claims.file or "the log"
 
     @Remembered
@@ -84,8 +84,8 @@ class DeletionVector:
         """The vector in its file.
 
         Raises:
-            NotApplicable: It is in the log.
-            NotChecked: It cannot be read: its descriptor is not valid, its file is elsewhere, or it is not all there.
+            NotApplicable: The vector is in the log.
+            NotChecked: The vector cannot be read: its descriptor is invalid, its file is elsewhere, or bytes are missing.
         """
         claims = self.claims
         if claims.broken:
@@ -121,7 +121,7 @@ class DeletionVector:
 
     @Remembered
     def vector(self) -> bytes:
-        """Its bytes, which are those that were written. Raises `NotChecked` if they cannot be had."""
+        """The bytes of the vector, checked to be undamaged. Raises `NotChecked` if they cannot be read."""
         claims = self.claims
         if claims.inline is not None:
             return claims.inline
@@ -137,7 +137,7 @@ class DeletionVector:
         """The positions of the rows that it removes.
 
         Raises:
-            Malformed: It is not a bitmap, by the rule of its format; the offset is that in the vector.
+            Malformed: The vector is not a bitmap, with the rule of its format; the offset is relative to the vector.
             NotChecked: See `vector`.
         """
         data = self.vector
@@ -163,14 +163,14 @@ class DeletionVector:
             raise
 
     def removed(self, group: int, rows: int) -> NDArray[np.bool_]:
-        """Which rows of a row group it removes, bool.
+        """A bool mask of the rows of a row group that it removes.
 
         Args:
             group: The row group.
-            rows: How many rows that has.
+            rows: The number of rows of the row group.
 
         Raises:
-            NotChecked: It cannot be read, or the rows of the row groups before are not known.
+            NotChecked: The vector cannot be read, or the row counts of earlier row groups are unknown.
         """
         try:
             bitmap = self.bitmap
@@ -182,12 +182,12 @@ class DeletionVector:
         return bitmap.mask(sum(before), rows)
 
     def field(self, path: str, offset: int, length: int) -> Field:
-        """A field of the vector, or what is around it in its file.
+        """A field of the vector, or of the bytes around it in its file.
 
         Args:
             path: The field.
-            offset: Where it begins, from the vector on.
-            length: Its bytes.
+            offset: Its offset relative to the vector.
+            length: Its size in bytes.
         """
         claims, table = self.claims, self.file.table
         inside = None if table is None or not claims.file else table.inside(claims.file)

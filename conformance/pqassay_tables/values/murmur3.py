@@ -1,4 +1,4 @@
-"""Murmur3 of 32 bits, as the bucket transform of Iceberg hashes values: many at once; see `pqassay_spec.table.murmur3`.
+"""The 32-bit Murmur3 hash of Iceberg's bucket transform, for many values at once; see `pqassay_spec.table.murmur3`.
 
 Source: the Iceberg specification, "Appendix B: 32-bit Hash Requirements".
 """
@@ -25,7 +25,7 @@ from pqassay_spec.table.murmur3 import (
 Words = NDArray[np.uint32]
 
 MOST_AT_ONCE = 1 << 20
-"""Bytes that are laid out in rows at once."""
+"""The number of bytes that are arranged as rows at once."""
 
 
 def _rotated(words: Words, bits: int) -> Words:
@@ -66,12 +66,12 @@ def hashes_of_rows(rows: NDArray[np.uint8]) -> NDArray[np.int32]:
 
 
 def hashes_of_numbers(numbers: NDArray[np.int64]) -> NDArray[np.int32]:
-    """The hashes of whole numbers, each as eight little-endian bytes."""
+    """The hashes of integers, each as eight little-endian bytes."""
     return hashes_of_rows(np.ascontiguousarray(numbers, "<i8").view(np.uint8).reshape(len(numbers), 8))
 
 
 def hashes_of_bytes(array: Any) -> NDArray[np.int32]:
-    """The hashes of byte arrays, a binary or large binary array without nulls."""
+    """The hashes of byte arrays, given as a binary or large binary array without nulls."""
     kind = np.int64 if str(array.type).startswith("large") else np.int32
     offsets = buffer_of(array, 1, kind)[array.offset : array.offset + len(array) + 1].astype(np.int64)
     data = buffer_of(array, 2, np.uint8)
@@ -92,7 +92,7 @@ def hashes_of_bytes(array: Any) -> NDArray[np.int32]:
 
 
 def hashes_of_decimals(rows: NDArray[np.uint8]) -> NDArray[np.int32]:
-    """The hashes of numbers in two's complement, big-endian, of which those bytes are left out that only repeat the sign.
+    """The hashes of big-endian two's complement numbers without redundant sign bytes.
 
     Args:
         rows: uint8, one row for each value.

@@ -1,4 +1,4 @@
-"""The partition values of a data file, compared with all its rows."""
+"""Comparison of the partition values of a data file with all its rows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def partition_values(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """The partition values that follow from the column of a chunk."""
+    """Yield the claims for partition values whose source is the column of a chunk."""
     owner = chunk.file.part(ClaimedFile)
     for value in owner.claims.partition:
         if owner.ordinal_of(value.field_id, value.path) == chunk.ordinal:
@@ -31,13 +31,13 @@ def partition_values(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
 
 @dataclass(frozen=True)
 class ClaimedPartition(Claim):
-    """One partition value of a file."""
+    """The claim of one partition value for a file."""
 
     owner: ClaimedFile
     claim: PartitionValue
 
     def compare(self, values: ChunkValues) -> Iterator[Violation]:
-        """All rows have it."""
+        """Yield a violation if a row has another partition value."""
         claim, group = self.claim, values.chunk.row_group
         is_void = claim.transform == "void"
         if claim.value is not None and values.count < values.entries and not is_void:
@@ -55,7 +55,7 @@ class ClaimedPartition(Claim):
             yield self._false(values, held, actual)
 
     def _another(self, values: ChunkValues) -> tuple[int, int] | None:
-        """The first value from which another partition value follows, and how many there are; ``None`` without."""
+        """The first value with another partition value, and the number of such values; ``None`` if there is none."""
         claim = self.claim
         if claim.value is None:
             return (0, values.count) if values.count and claim.transform != "void" else None
@@ -67,9 +67,9 @@ class ClaimedPartition(Claim):
         return None if unlike is None or not unlike.any() else (int(unlike.argmax()), int(unlike.sum()))
 
     def _beyond(self, values: ChunkValues, typed: Typed) -> tuple[int, int] | None:
-        """Compare a value that stands for itself: no value of the chunk is less, and none is greater."""
+        """Like `_another` for an identity partition: any value less or greater is another."""
         if not values.count or (not typed.value and typed.kind is ValueKind.FLOATING):
-            return None  # of which sign a zero is, a directory need not say
+            return None  # a directory name need not have the sign of a zero
         for above in (False, True):
             element = values.chunk.leaf.element
             stored, order = stored_bound(element, typed, above=above), form_of(element).order

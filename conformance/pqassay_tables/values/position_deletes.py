@@ -1,7 +1,7 @@
-"""The rows of a position delete file, compared with the data files of their table.
+"""Comparison of the rows of a position delete file with the data files of their table.
 
-Paths are compared once for each distinct one, and rows by numbers, so that a file of many million deletes takes no longer than to decode it.
-A manifest says how many rows a data file has; where a position lies beyond these, the data file's own footer is asked.
+Each distinct path is compared once, and rows by numbers, so even millions of deletes take little more time than decoding. The manifest has
+the number of rows of a data file. If a position is beyond it, the data file's own footer is read.
 
 Source: the Iceberg specification, "Position Delete Files" and "Scan Planning".
 """
@@ -27,17 +27,17 @@ from pqassay_tables.metadata.iceberg.manifests import Entry
 from pqassay_tables.metadata.iceberg.state import PARQUET, IcebergState
 
 MOST_NAMES = 1_000_000
-"""Distinct paths in a row group that are looked up, at most."""
+"""The largest number of distinct paths in a row group that are looked up."""
 
 MOST_FOOTERS = 16
-"""Footers of data files that are read, at most, to see how many rows they have."""
+"""The largest number of data file footers that are read for their row counts."""
 
 UNKNOWN = int(np.iinfo(np.int64).max)
-"""The number of rows of a data file where it is not known."""
+"""A placeholder for an unknown number of rows."""
 
 
 class Half(NamedTuple):
-    """One of the two columns of a row group: its values, and which rows have one, bool."""
+    """One of the two columns of a row group: its values, and a bool mask of the rows that have one."""
 
     values: Any
     valid: NDArray[np.bool_] | None
@@ -45,7 +45,7 @@ class Half(NamedTuple):
 
 
 def half_of(values: ChunkValues) -> Half:
-    """What is kept of a chunk until the other one is decoded."""
+    """The data of a chunk that are kept until the other column is decoded."""
     return Half(values.values, None if values.count == values.entries else values.valid, values.entries)
 
 
@@ -54,11 +54,11 @@ class Deletes:
     """The deletes of a row group.
 
     Attributes:
-        missing: The rows without a path or a position, bool; ``None`` if there are none.
-        rows: The numbers of the others in the row group.
-        positions: The position of each.
+        missing: A bool mask of the rows without a path or a position; ``None`` if there are none.
+        rows: The numbers of the other rows in the row group.
+        positions: The position in each of these rows.
         paths: The distinct paths.
-        of_row: Which of them each row has.
+        of_row: The number of the path of each of these rows.
     """
 
     missing: NDArray[np.bool_] | None
@@ -72,7 +72,7 @@ class Deletes:
         return shown_path(self.paths[path])
 
     def falls(self) -> NDArray[np.bool_]:
-        """For each row behind the first, whether it belongs before the one before it."""
+        """For each row after the first, whether it belongs before the previous row."""
         places = {raw: rank for rank, raw in enumerate(sorted(set(self.paths)))}
         ranks = np.array([places[raw] for raw in self.paths], np.int64)[self.of_row]
         numbers = self.positions
@@ -82,23 +82,23 @@ class Deletes:
         return falls
 
     def at(self, place: int) -> tuple[bytes, int]:
-        """The path and the position of a row that has both."""
+        """The path and the position of a row with both."""
         return self.paths[int(self.of_row[place])], int(self.positions[place])
 
     def first_of(self, strange: Sequence[bool]) -> Iterator[tuple[int, int, str]]:
-        """The first row that has one of some paths: its number, the path, and how many more there are, for messages."""
+        """Yield the first row with one of some paths: its number, the path, and the number of further ones in words."""
         mask = np.array(strange, np.bool_)[self.of_row] if self.paths else np.zeros(0, np.bool_)
         if mask.any():
             first = int(mask.argmax())
             yield int(self.rows[first]), int(self.of_row[first]), others(int(mask.sum()))
 
     def beyond(self, files: DataFiles) -> Iterator[tuple[int, int, int, int | None, int]]:
-        """The first row whose position is that of no row: its number, path and position, the rows of the data file, and how many there are."""
+        """Yield the first row with a position beyond the rows: number, path, position, rows of the data file, and count of such rows."""
         limits = np.array([files.claimed_rows(raw) for raw in self.paths], np.int64)
         if not len(limits):
             return
         wrong = self.positions >= limits[self.of_row]
-        if wrong.any():  # a manifest that is wrong about the rows of a data file is a finding about that file
+        if wrong.any():  # a wrong row count in a manifest is a finding about the data file
             for path in np.unique(self.of_row[wrong]).tolist():
                 limits[path] = files.rows(self.paths[path])
             wrong = self.positions >= limits[self.of_row]
@@ -117,7 +117,7 @@ def shown_path(raw: bytes) -> str:
 
 
 def joined(group: int, paths: Half, positions: Half) -> Deletes:
-    """The deletes of a row group, by its two columns. Raises `NotChecked`."""
+    """The deletes of a row group, from its two columns. Raises `NotChecked`."""
     if paths.entries != positions.entries:
         raise NotChecked(f"the columns of row group {group} have different numbers of rows", "file")
     whole = _both(paths, positions)
@@ -130,7 +130,7 @@ def joined(group: int, paths: Half, positions: Half) -> Deletes:
 
 
 def _both(paths: Half, positions: Half) -> NDArray[np.bool_] | None:
-    """The rows that have both values, bool; ``None`` if all have."""
+    """A bool mask of the rows with both values; ``None`` if all have both."""
     if paths.valid is None and positions.valid is None:
         return None
     valid = np.ones(paths.entries, np.bool_)
@@ -141,7 +141,7 @@ def _both(paths: Half, positions: Half) -> NDArray[np.bool_] | None:
 
 
 def _paths_of(half: Half, whole: NDArray[np.bool_] | None) -> tuple[list[bytes], NDArray[np.int64]]:
-    """The distinct paths of the rows that have both values, and which each has. Raises `NotChecked` for too many."""
+    """The distinct paths of rows with both values, and the path number of each row. Raises `NotChecked` if there are too many."""
     values: Any = half.values
     if not pa.types.is_dictionary(values.type):
         values = pc.dictionary_encode(values)
@@ -160,7 +160,7 @@ def _paths_of(half: Half, whole: NDArray[np.bool_] | None) -> tuple[list[bytes],
 
 
 def _numbers_of(half: Half, whole: NDArray[np.bool_] | None) -> NDArray[np.int64]:
-    """The positions of the rows that have both values."""
+    """The positions of the rows with both values."""
     numbers: NDArray[np.int64] = np.asarray(half.values.to_numpy(zero_copy_only=False), np.int64)
     if whole is None:
         return numbers
@@ -169,11 +169,11 @@ def _numbers_of(half: Half, whole: NDArray[np.bool_] | None) -> NDArray[np.int64
 
 @dataclass
 class DataFiles:
-    """The data files of a table, as its position deletes name them.
+    """The data files of a table, looked up by the paths in its position deletes.
 
     Attributes:
         state: The table.
-        scope: To which data files its deletes apply.
+        scope: The scope of its deletes.
         entry: The entry of the delete file.
         file: The delete file.
     """
@@ -199,12 +199,12 @@ class DataFiles:
         return f"to which it does not apply: {why}" if why else ""
 
     def claimed_rows(self, raw: bytes) -> int:
-        """The rows that its manifest gives a data file; `UNKNOWN` of one that is not live."""
+        """The row count of a data file in its manifest; `UNKNOWN` if the file is not live."""
         data = self._of(raw)
         return UNKNOWN if data is None else data.value(field_ids.RECORD_COUNT)
 
     def rows(self, raw: bytes) -> int:
-        """The number of rows of a data file: from its footer if that can be read, else from its manifest."""
+        """The number of rows of a data file, from its footer if readable, otherwise from its manifest."""
         entry, table, claimed = self._of(raw), self.file.table, self.claimed_rows(raw)
         if entry is None or entry.format != PARQUET or entry.inside is None or table is None:
             return claimed
@@ -216,6 +216,6 @@ class DataFiles:
                 with table.opened(entry.inside) as source:
                     self._rows[entry.path] = FileUnderTest(source, self.file.options).metadata.num_rows
             except (FormatError, NotChecked, OSError):
-                pass  # the report on that file says so
+                pass  # the report on that file says why
         found = self._rows[entry.path]
         return claimed if found is None or found < 0 else found

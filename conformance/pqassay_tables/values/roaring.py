@@ -1,7 +1,7 @@
-"""Roaring bitmaps of 64 bits, read container by container: how many numbers they hold, which is the greatest, and which lie in a range.
+"""64-bit Roaring bitmaps, read container by container: the count, the greatest number, and the numbers in a range.
 
-No list of the numbers is ever made: a few bytes of runs may stand for billions of them.  The cost of a
-damaged bitmap is limited by its bytes.
+The numbers are never expanded to a list, since a few bytes of runs may represent billions. The cost of a damaged bitmap is limited by its
+size.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from pqassay_spec.table import roaring
 from pqassay_spec.table.roaring import CONTAINER_NUMBERS, ContainerForm
 
 MOST_CONTAINERS = 1 << 18
-"""Containers that are read of one bitmap; they stand for 17 billion rows."""
+"""The largest number of containers of a bitmap; they cover 17 billion rows."""
 
 KEY_BITS, CONTAINER_BITS = 32, 16
 
 
 class BitmapContainer(NamedTuple):
-    """The numbers with one beginning.
+    """The numbers of a bitmap with the same high bits.
 
     Attributes:
-        base: The least number that there could be.
-        form: How the others are held.
-        start, end: The bytes that hold them, in the bitmap.
-        held: How many there are.
+        base: The least possible number.
+        form: The form of the container.
+        start, end: The byte range in the bitmap.
+        held: The count of numbers.
     """
 
     base: int
@@ -42,7 +42,7 @@ class BitmapContainer(NamedTuple):
 
 @dataclass(frozen=True)
 class Bitmap:
-    """A bitmap that can be read.
+    """A parsed bitmap.
 
     Attributes:
         data: Its bytes.
@@ -54,23 +54,23 @@ class Bitmap:
 
     @property
     def count(self) -> int:
-        """How many numbers it holds."""
+        """The count of its numbers."""
         return sum(container.held for container in self.containers)
 
     @property
     def greatest(self) -> int | None:
-        """The greatest number; ``None`` of an empty bitmap."""
+        """The greatest number; ``None`` for an empty bitmap."""
         if not self.containers:
             return None
         last = self.containers[-1]
         return last.base + int(np.flatnonzero(self._bits(last))[-1])
 
     def mask(self, start: int, length: int) -> NDArray[np.bool_]:
-        """Which numbers of a range it holds, bool.
+        """A bool mask of the numbers of a range that it contains.
 
         Args:
             start: The first number of the range.
-            length: How many numbers the range has.
+            length: The length of the range.
         """
         bits = np.zeros(length, np.bool_)
         end = start + length
@@ -89,7 +89,7 @@ class Bitmap:
 
 
 def _bits(raw: bytes, form: ContainerForm) -> NDArray[np.bool_]:
-    """A flag for each of the numbers that there are for a container."""
+    """A bool mask of all possible numbers of a container."""
     if form is ContainerForm.BITS:
         return np.unpackbits(np.frombuffer(raw, np.uint8), bitorder="little").view(np.bool_)
     found = np.zeros(CONTAINER_NUMBERS, np.bool_)
@@ -99,19 +99,19 @@ def _bits(raw: bytes, form: ContainerForm) -> NDArray[np.bool_]:
     steps = np.zeros(CONTAINER_NUMBERS + 1, np.int8)
     runs = np.frombuffer(raw, "<u2").reshape(-1, 2).astype(np.int64)
     steps[runs[:, 0]] = 1
-    steps[runs[:, 0] + runs[:, 1] + 1] -= 1  # where a run begins right there, neither changes anything
+    steps[runs[:, 0] + runs[:, 1] + 1] -= 1  # if another run begins here, the two changes cancel
     np.cumsum(steps[:-1], dtype=np.int8, out=steps[:-1])
     return steps[:-1].astype(np.bool_)
 
 
 def decode(data: bytes) -> Bitmap:
-    """Read a bitmap and prove that it can be.
+    """Parse a bitmap and validate it.
 
     Args:
-        data: Its bytes; what follows it is left alone.
+        data: The bytes; bytes after the bitmap are ignored.
 
     Raises:
-        Malformed: It is not a bitmap in the portable format; the field and the offset in the data are named.
+        Malformed: The bytes are not a bitmap in the portable format; the error has the field and the offset.
         Unsupported: It has more than `MOST_CONTAINERS` containers.
     """
     return _BitmapReader(data).read()
@@ -219,7 +219,7 @@ class _BitmapReader:
         return raw
 
     def _wrong(self, reason: str, name: str, size: int, expected: str, actual: str = "") -> Malformed:
-        """The problems of the bytes that were taken last."""
+        """The error in the bytes that were read last."""
         return Malformed(
             reason,
             field=self._named(name),

@@ -1,4 +1,4 @@
-"""The ids of rows that a data file stores, beside those that its rows inherit."""
+"""The row ids stored in a data file, compared with the inherited row ids."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def _ordinal(owner: ClaimedFile, ids: RowIdClaims) -> int | None:
-    """The position of the column of stored ids; ``None`` where the file has no such column of whole numbers."""
+    """The position of the column of stored ids; ``None`` if the file has no such integer column."""
     ordinal = owner.ordinal_of(ids.field_id, ids.path)
     if ordinal is None:
         return None
@@ -31,7 +31,7 @@ def _ordinal(owner: ClaimedFile, ids: RowIdClaims) -> int | None:
 
 
 def ids_given_away(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """The claim that the table has given away all stored ids."""
+    """Yield the claim that the table has assigned all stored ids."""
     owner = chunk.file.part(ClaimedFile)
     ids = owner.claims.row_ids
     if ids is None or _ordinal(owner, ids) != chunk.ordinal:
@@ -58,7 +58,7 @@ def ids_given_away(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
 
 
 class DistinctRowIds(JoinedRows):
-    """The claim that no two rows of a file have the same id: each is stored, or counted on from that of the first row."""
+    """The claim that no two rows of a file have the same id, whether stored or inherited."""
 
     def __init__(self, file: FileUnderTest, outcome: Outcome) -> None:
         super().__init__(file, outcome)
@@ -71,11 +71,11 @@ class DistinctRowIds(JoinedRows):
         self._rows: list[Any] = []
 
     def take(self, values: ChunkValues) -> Any:
-        """The stored ids, which rows have one, and how many rows there are."""
+        """The stored ids, a mask of the rows with one, and the number of rows."""
         return values.values.to_numpy(), values.valid, values.entries
 
     def compare(self, group: int, taken: Mapping[int, Any]) -> Iterator[Violation]:
-        """Keep the ids of a row group, and the numbers of its rows in the file."""
+        """Keep the ids of a row group, and the positions of its rows in the file."""
         import numpy as np  # noqa: PLC0415 - at this tier only
 
         (stored, valid, entries) = next(iter(taken.values()))
@@ -90,7 +90,7 @@ class DistinctRowIds(JoinedRows):
         yield from ()
 
     def finish(self) -> Iterator[Violation]:
-        """Compare all ids. Raises `NotChecked` if some are not known."""
+        """Compare all ids. Raises `NotChecked` if some are unknown."""
         import numpy as np  # noqa: PLC0415 - at this tier only
 
         if self._of_rows:

@@ -1,6 +1,6 @@
-"""Claims of a table about the values of a data file, whatever its format: bounds and counts of its columns.
+"""Claims of a table of any format about the values of a data file: bounds and counts of its columns.
 
-Rows that a deletion vector of Delta removes are not part of what its log speaks of; an Iceberg manifest speaks of all rows.
+Claims of a Delta log exclude rows that a deletion vector removes; claims of an Iceberg manifest include all rows.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def removed(values: ChunkValues) -> Any:
-    """The rows of a chunk of which its table does not speak, bool; ``None`` if it speaks of all. Raises `NotChecked`."""
+    """A bool mask of the rows of a chunk that the claims exclude; ``None`` if they include all. Raises `NotChecked`."""
     file, chunk = values.chunk.file, values.chunk
     claims = file.claims
     if claims is None or claims.deleted is None or claims.table != "delta":
@@ -42,20 +42,20 @@ def removed(values: ChunkValues) -> Any:
 
 
 def remaining(values: ChunkValues, mask: Any) -> Any:
-    """A bool for each value: whether its row is in the table. Raises `NotChecked`."""
+    """A bool mask of the values whose row is in the table. Raises `NotChecked`."""
     rows = values.remembered(removed)
     return mask if rows is None else mask & ~rows[values.valid]
 
 
 class _Beyond(NamedTuple):
-    """The first value beyond a bound, and how many there are."""
+    """The first value beyond a bound, and the number of such values."""
 
     place: int
     total: int
 
 
 def _beyond(values: ChunkValues, bound: ClaimedBound) -> _Beyond | None:
-    """The values beyond a bound in rows of which the table speaks; ``None`` without. Raises `NotChecked`."""
+    """The values beyond a bound in rows that the claims include; ``None`` if there are none. Raises `NotChecked`."""
     import numpy as np  # noqa: PLC0415 - at this tier only
 
     stored, order, rows = bound.stored, bound.column.order, values.remembered(removed)
@@ -84,7 +84,7 @@ def _is_greater_than_numbers(values: ChunkValues, bound: ClaimedBound) -> bool:
 
 
 def bounds(chunk: ColumnChunkUnderTest) -> Iterator[ClaimedBound]:
-    """The bounds of a chunk's column. Raises, after those that can be compared, why one cannot be."""
+    """Yield the bounds of a chunk's column that can be compared, then raise why others cannot be."""
     problem: NotChecked | None = None
     for bound in chunk.file.part(ClaimedFile).bounds_of(chunk.ordinal):
         if bound.problem is None:
@@ -95,19 +95,19 @@ def bounds(chunk: ColumnChunkUnderTest) -> Iterator[ClaimedBound]:
 
 
 def enclosing_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """The claim that no value lies beyond the bounds of its column."""
+    """Yield the claims that no value lies beyond the bounds of the column."""
     return (EnclosingBound(chunk.file.part(ClaimedFile), bound) for bound in bounds(chunk))
 
 
 @dataclass(frozen=True)
 class EnclosingBound(Claim):
-    """A bound of a column in one file."""
+    """The claim that a bound of a column encloses all values of a file."""
 
     owner: ClaimedFile
     bound: ClaimedBound
 
     def compare(self, values: ChunkValues) -> Iterator[Violation]:
-        """No value lies beyond it."""
+        """Yield a violation if a value lies beyond the bound."""
         beyond, bound = _beyond(values, self.bound), self.bound
         if beyond is not None:
             raw = values.raw_of(beyond.place)
@@ -125,7 +125,7 @@ def leaves_out(
     held: str,
     expected: str,
 ) -> Violation:
-    """The violation by a bound that leaves out a value."""
+    """The violation of a bound that excludes a value."""
     written, group = owner.written(bound), values.chunk.row_group
     message = (
         f"the {bound.metric.value} {owner.of(bound.column)} is {written}, "
@@ -139,12 +139,12 @@ def special_values(
     applies: Callable[[ClaimedBound, float], bool],
     left_out: Callable[[ChunkValues, ClaimedBound, float], tuple[Any, str, str] | None],
 ) -> Iterator[Claim]:
-    """The claim that bounds of floating point numbers leave out no value of a kind that has no place among others.
+    """Yield the claims that floating-point bounds exclude no special values, such as NaN or one of the zeros.
 
     Args:
         chunk: The chunk.
-        applies: Whether a bound speaks of such values, and its value.
-        left_out: The values that it leaves out, bool, how messages show them, and what the bound should be; ``None`` for none.
+        applies: Whether the claim applies to a bound, given its value.
+        left_out: Returns a bool mask of excluded values, their name in messages, and the right bound; ``None`` if nothing is excluded.
     """
     owner = chunk.file.part(ClaimedFile)
 
@@ -166,7 +166,7 @@ def special_values(
 
 
 def is_finite_maximum(bound: ClaimedBound, value: float) -> bool:
-    """Whether a bound is an upper one beyond which NaN lies."""
+    """Whether a bound is a finite upper bound, beyond which NaN lies."""
     return bound.above and math.isfinite(value)
 
 
@@ -186,7 +186,7 @@ def enclosed_zeros(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
 
 
 class OfAllChunks(ValueRule):
-    """A rule about columns of which all chunks have to be known: what is taken of each is put together when all are settled."""
+    """A rule about columns that needs all their chunks: the data taken from each are combined at the end."""
 
     def __init__(self, file: FileUnderTest, outcome: Outcome) -> None:
         super().__init__(file, outcome)
@@ -199,24 +199,24 @@ class OfAllChunks(ValueRule):
                 self._claimed.setdefault(column.ordinal or 0, []).append((column, claimed))
 
     def claimed(self) -> Iterator[tuple[ClaimedColumn, Any]]:
-        """The columns, with what is claimed of each."""
+        """Yield the columns, with the claim about each."""
         raise NotImplementedError
 
     def take(self, values: ChunkValues, claimed: Any) -> Any:
-        """The data that is needed from a chunk, taken in one of several threads. Raises `NotChecked`."""
+        """The needed data of a chunk. Called in one of several threads. Raises `NotChecked`."""
         raise NotImplementedError
 
     def compare(self, column: ClaimedColumn, claimed: Any, taken: list[Any]) -> Iterator[Violation]:
-        """Compare what is claimed of a column with what was taken of its chunks."""
+        """Compare the claim about a column with the data of all its chunks."""
         raise NotImplementedError
 
     def claims(self, chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-        """The claims about a chunk beside all others of its column."""
+        """Yield the claims about a chunk, which are decided with the other chunks of its column."""
         for column, claimed in self._claimed.get(chunk.ordinal, ()):
             yield _Part(self, claimed, self._taken.setdefault(id(column), []))
 
     def finish(self) -> Iterator[Violation]:
-        """Compare those columns of which all chunks are known. Raises `NotChecked` if some are encrypted or elsewhere."""
+        """Compare the columns whose chunks are all known. Raises `NotChecked` if some are encrypted or elsewhere."""
         chunks, is_whole = len(self.file.metadata.row_groups), True
         for columns in self._claimed.values():
             for column, claimed in columns:
@@ -230,7 +230,7 @@ class OfAllChunks(ValueRule):
 
 
 class _Part(Claim):
-    """The claims about one chunk beside others."""
+    """The claim about one chunk of several."""
 
     def __init__(self, rule: OfAllChunks, claimed: Any, taken: list[Any]) -> None:
         self._rule = rule
@@ -244,7 +244,7 @@ class _Part(Claim):
         return iter(())
 
     def settle(self) -> Iterator[Violation]:
-        """Put it to what is known of the chunks before."""
+        """Add the data to those of earlier chunks."""
         self._all.extend(self._taken)
         return iter(())
 
@@ -253,33 +253,33 @@ class ClaimedCounts(OfAllChunks):
     """The counts that a table gives for the columns of a file.
 
     Attributes:
-        metric: What is counted.
-        are: The kind of its values, for messages.
+        metric: The counted metric.
+        are: The name of the counted values, for messages.
     """
 
     metric = Metric.NULLS
     are = "are null"
 
     def claimed(self) -> Iterator[tuple[ClaimedColumn, int]]:
-        """The counts of the columns that the file has."""
+        """Yield the counts of columns that exist in the file."""
         return self.owner.counts(self.metric)
 
     def take(self, values: ChunkValues, _: int) -> tuple[int, int]:
-        """How many values of a chunk are counted, and how many rows there are. Raises `NotChecked`."""
+        """The number of counted values in a chunk, and the number of rows. Raises `NotChecked`."""
         rows = values.remembered(removed)
         if rows is None:
             return values.entries - values.count, values.entries
         return int((~rows & ~values.valid).sum()), int((~rows).sum())
 
     def is_right(self, claimed: int, counted: int, rows: int) -> bool:
-        """Whether a count is right, given the number among the rows that the table means."""
+        """Whether a claimed count is right, given the true count among the included rows."""
         _ = rows
         return claimed == counted
 
     def compare(
         self, column: ClaimedColumn, claimed: int, taken: list[tuple[int, int]]
     ) -> Iterator[Violation]:
-        """The count is that of all chunks."""
+        """Yield a violation if the claimed count differs from the sum over all chunks."""
         counted, rows = (sum(each[place] for each in taken) for place in (0, 1))
         if not self.is_right(claimed, counted, rows):
             message = f"the {self.metric.value} {self.owner.of(column)} is {claimed}, and {counted} values {self.are}"
@@ -287,21 +287,21 @@ class ClaimedCounts(OfAllChunks):
 
 
 class MetBounds(OfAllChunks):
-    """Bounds that have to be values of the rows of which the table speaks, unless a value lies beyond one of them."""
+    """A rule that bounds are values of the included rows, unless a value lies beyond one of them."""
 
     def claimed(self) -> Iterator[tuple[ClaimedColumn, list[ClaimedBound]]]:
-        """The bounds of each column that have to be values."""
+        """Yield the bounds of each column that must be values."""
         for column in self.owner.columns:
             found = [bound for bound in self.owner.bounds_of(column.ordinal or 0) if bound.column is column]
             if any(self.has_to_be_met(bound) for bound in found if bound.stored is not None):
                 yield column, found
 
     def has_to_be_met(self, bound: ClaimedBound) -> bool:
-        """Whether a bound has to be a value."""
+        """Whether a bound must be a value."""
         raise NotImplementedError
 
     def take(self, values: ChunkValues, claimed: list[ClaimedBound]) -> tuple[bool, list[bool]] | None:
-        """Whether the chunk has values, and which bounds are one of them; ``None`` where a value lies beyond one."""
+        """Whether the chunk has values, and for each bound, whether it is a value; ``None`` if a value lies beyond a bound."""
         if any(_beyond(values, bound) is not None for bound in claimed):
             return None
         has_values = values.count > 0
@@ -321,7 +321,7 @@ class MetBounds(OfAllChunks):
     def compare(
         self, column: ClaimedColumn, claimed: list[ClaimedBound], taken: list[Any]
     ) -> Iterator[Violation]:
-        """Each bound is a value of a chunk."""
+        """Yield a violation for each bound that is not a value of any chunk."""
         if None in taken or not any(has_values for has_values, _ in taken):
             return
         for place, bound in enumerate(claimed):

@@ -1,4 +1,4 @@
-"""The order of the rows of a file, compared with what its table says about it: over all rows, across row groups.
+"""Comparison of the order of a file's rows with the claim of its table, across row groups.
 
 Points that the Iceberg specification leaves open are accepted: zeros of both signs in any order, and NaN with
 the sign set.  Other NaN is greater than every number.  Texts compare by the bytes of their UTF-8.
@@ -28,7 +28,7 @@ from pqassay_tables.values.transforms import transformed
 
 
 class Cell(NamedTuple):
-    """The value in one row: what it is sorted by, ``None`` of null, and how messages show it."""
+    """The value of one row: its sort key, ``None`` for null, and its text for messages."""
 
     value: Any
     shown: str
@@ -38,8 +38,8 @@ class SortedRows(NamedTuple):
     """The rows of a row group by one column.
 
     Attributes:
-        compared: Each row, compared with the one before.
-        first, last: The first and the last of them; ``None`` without rows.
+        compared: The comparison of each row with the previous one.
+        first, last: The first and the last row; ``None`` without rows.
     """
 
     compared: RowsCompared
@@ -48,7 +48,7 @@ class SortedRows(NamedTuple):
 
 
 def sorted_rows(values: ChunkValues, column: SortedBy) -> SortedRows:
-    """Compare each row of a chunk with the one before. Raises `NotChecked`."""
+    """Compare each row of a chunk with the previous one. Raises `NotChecked`."""
     if values.chunk.leaf.max_repetition_level:
         raise NotChecked(f"the format defines no order for lists, as in column {column.name}", "file")
     order = type_order(values.chunk.leaf.element)
@@ -79,12 +79,12 @@ def sorted_rows(values: ChunkValues, column: SortedBy) -> SortedRows:
 
 
 def shown_cell(values: ChunkValues, raw: bytes | None) -> str:
-    """A value of a column as messages show it."""
+    """A value of a column for messages."""
     return "null" if raw is None else shown(type_order(values.chunk.leaf.element), raw)
 
 
 def out_of_order_by(columns: Sequence[SortedBy], before: Sequence[Cell], after: Sequence[Cell]) -> int | None:
-    """The column that puts a row out of order behind another one; ``None`` if none does."""
+    """The column that puts a row out of order after another row; ``None`` if the rows are in order."""
     for place, (column, one, other) in enumerate(zip(columns, before, after, strict=True)):
         if one.value is None or other.value is None:
             if one.value is None and other.value is None:
@@ -103,12 +103,12 @@ def _keys(values: ChunkValues, order: Order) -> Any:
     width = max(decimal_width(values.values), 1) if order is Order.DECIMAL else 0
     stored: Any = values.values
     if order in FLOATING and pa.types.is_dictionary(stored.type):
-        stored = stored.cast(stored.type.value_type)  # ranks would give NaN another place
+        stored = stored.cast(stored.type.value_type)  # ranks would order NaN differently
     return comparable_keys(order, stored, width)
 
 
 def _cell(values: ChunkValues, row: int, column: SortedBy, results: Any) -> Cell:
-    """The value in a row, by which rows of other row groups are compared with it."""
+    """The value of a row, for comparison with rows of other row groups."""
     if not values.valid[row]:
         return Cell(None, "null")
     place = int(np.count_nonzero(values.valid[:row]))

@@ -1,4 +1,4 @@
-"""Partition transforms of Iceberg, of all values of a column chunk at once.
+"""Partition transforms of Iceberg, for all values of a column chunk at once.
 
 Source: the Iceberg specification, "Partition Transforms" and "Appendix B: 32-bit Hash Requirements".
 """
@@ -33,18 +33,18 @@ _OF_TIME = {"year": "Y", "month": "M", "day": "D"}
 
 
 def transformed(values: ChunkValues, transform: str, kind: str) -> Any:
-    """The results of a transform of all values, in their order.
+    """The results of a transform for all values, in order.
 
     Args:
         values: The values, without nulls.
-        transform: The transform as tables have it, neither ``identity`` nor ``void``.
+        transform: The transform as written in tables, but not ``identity`` or ``void``.
         kind: The type of the column.
 
     Returns:
         Numbers, or an Arrow array of texts or bytes.
 
     Raises:
-        NotChecked: The transform of such values is not made here.
+        NotChecked: The transform is not implemented for such values.
     """
     name, parameter = transform_parts(transform)
     kind = kind.partition("(")[0].partition("[")[0]
@@ -58,17 +58,17 @@ def transformed(values: ChunkValues, transform: str, kind: str) -> Any:
 
 
 def breaking(values: ChunkValues, claim: PartitionValue) -> NDArray[np.bool_] | None:
-    """The values whose transform is not the partition value.
+    """A mask of the values whose transform differs from the partition value.
 
     Args:
         values: The values, without nulls.
         claim: The partition value, which is not null.
 
     Returns:
-        bool, one for each value; ``None`` if nothing follows from the transform.
+        A bool for each value; ``None`` if the transform decides nothing.
 
     Raises:
-        NotChecked: The transform of such values is not made here.
+        NotChecked: The transform is not implemented for such values.
     """
     name, parameter = transform_parts(claim.transform)
     if name == "void":
@@ -102,7 +102,7 @@ def _array(values: ChunkValues) -> Any:
 
 
 def _whole(values: ChunkValues, kind: str) -> NDArray[np.int64]:
-    """The values as whole numbers: of moments, in the unit of the table's type; of decimals, without their scale."""
+    """The values as integers: timestamps in the unit of the table's type, decimals without their scale."""
     element: SchemaElement = values.chunk.leaf.element
     array = _array(values)
     if kind == "decimal":
@@ -121,7 +121,7 @@ def _whole(values: ChunkValues, kind: str) -> NDArray[np.int64]:
 
 
 def _rows(values: ChunkValues, array: Any) -> NDArray[np.uint8]:
-    """The bytes of decimals, big-endian, one row for each."""
+    """The big-endian bytes of decimals, one row for each."""
     if values.chunk.leaf.element.type in (Type.INT32, Type.INT64):
         numbers = np.ascontiguousarray(array.to_numpy(zero_copy_only=False), ">i8")
         return numbers.view(np.uint8).reshape(len(numbers), 8)
@@ -173,14 +173,14 @@ def _truncated(values: ChunkValues, kind: str, width: int) -> Any:
     lower = numbers - numbers % width
     return (
         lower.astype(np.int32) if kind == "int" else lower
-    )  # what is below the least number wraps, as where it is written
+    )  # a number below the least wraps, as in the writers
 
 
 def _unlike(found: Any, claim: PartitionValue, kind: str) -> NDArray[np.bool_]:
     value = claim.value
     if kind in TEXTS:
         raw = value.encode() if isinstance(value, str) else value
-        if kind == "uuid" and isinstance(value, str):  # as some writers of Avro have it
+        if kind == "uuid" and isinstance(value, str):  # the form of some Avro writers
             with suppress(ValueError):
                 raw = UUID(value).bytes
         if not isinstance(raw, bytes):

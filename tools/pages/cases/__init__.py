@@ -1,7 +1,8 @@
 """Golden files: the list, a page for each with every byte, and the museum.
 
-Contents: the list (`case_list`), the pages (`case_pages`) with the parts that they show, which are bytes with their fields (`hex_view`,
-`field_types`), what differs from the parent (`byte_changes`, `changed_bytes`) and what is asked about a file (`case_questions`), and the exhibits (`museum_pages`).
+Contents: the list (`case_list`), the pages (`case_pages`), and the exhibits (`museum_pages`). Parts of the pages are bytes with their
+fields (`hex_view`, `field_types`), differences from the parent (`byte_changes`, `changed_bytes`) and questions about a file
+(`case_questions`).
 
-Excluded: what a rule demands.
+Excluded: the obligations of rules.
 """

@@ -1,4 +1,4 @@
-"""The fields in which a golden file differs from its parent, with their bytes, as rule and case pages show them."""
+"""The fields in which a golden file differs from its parent, with their bytes, for rule and case pages."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class ByteChange(NamedTuple):
 
     Attributes:
         path: Its path.
-        kind: What became of it.
-        doc: What it means.
-        old, new: Its values, empty where it is not.
+        kind: The kind of change.
+        doc: Its meaning.
+        old, new: Its values; empty if absent.
         before, after: Rows of a hexdump with its bytes; each may be followed by a row of marks.
     """
 
@@ -41,13 +41,13 @@ class ByteChange(NamedTuple):
 
 
 class Changed(NamedTuple):
-    """How a golden file differs from its parent.
+    """The differences between a golden file and its parent.
 
     Attributes:
-        file: Name of the file of which this is told.
-        sizes: Bytes of the parent's file and of this one.
+        file: The name of the file.
+        sizes: The sizes in bytes of the parent's file and of this one.
         shown: The changed fields with their bytes, the one that the mutation names first.
-        others: Paths of those that are not shown.
+        others: The paths of other changed fields.
     """
 
     file: str
@@ -58,18 +58,18 @@ class Changed(NamedTuple):
 
 @cache
 def fields_of(case_id: str, name: str) -> Fields:
-    """The fields of a golden file; kept, since a file has many that were made from it, and several pages about it."""
+    """The fields of a golden file, cached since it has many descendants and several pages."""
     return Fields(BytesSource((GOLDEN_FILES / case_id / name).read_bytes()), dumped_as(name))
 
 
 def changed_file(case: Mapping[str, Any]) -> str:
-    """The name of the file in which a case differs from its parent; of one without, its input."""
+    """The name of the file in which a case differs from its parent; without a parent, its input."""
     is_beside = case.get("mutation", {}).get("path", "").startswith(IN_DATA)
     return pm.DATA_NAME if is_beside else str(case["input"]["file"])
 
 
 class Comparison(NamedTuple):
-    """A golden file beside its parent: the fields of both, the difference, and the bytes of the file that are not the parent's."""
+    """A golden file and its parent: the fields of both, the difference, and the changed bytes."""
 
     before: Fields
     after: Fields
@@ -77,14 +77,14 @@ class Comparison(NamedTuple):
     changed: Sequence[tuple[int, int]]
 
     def view(self, name: str) -> HexView:
-        """The bytes of the file under a name, with marks at those that are not the parent's."""
+        """The hex view of the file, with marks at the changed bytes."""
         follows = [one.new.offset for one in self.difference.follows if one.new is not None]
         return HexView(name, self.after, self.changed, follows)
 
 
 @cache
 def comparison_of(parent: str, case_id: str, name: str) -> Comparison:
-    """Compare the file of a name in the folder of a case with that of its parent."""
+    """Compare a named file in the folder of a case with that of its parent."""
     before, after = (fields_of(one, name) for one in (parent, case_id))
     return Comparison(before, after, compared(before, after), changed_bytes(before, after))
 
@@ -101,7 +101,7 @@ def changed(case: Mapping[str, Any], most: int) -> Changed:
 
 
 def changed_in(comparison: Comparison, name: str, path: str, most: int) -> Changed:
-    """The fields that differ; those of a path first, and at most ``most`` with their bytes."""
+    """The changed fields; fields at a path come first, and at most ``most`` have their bytes."""
     before, after, found, _ = comparison
     changes = sorted(
         found.changes, key=lambda change: not (change.path.startswith(path) or path.startswith(change.path))
@@ -118,7 +118,7 @@ def changed_in(comparison: Comparison, name: str, path: str, most: int) -> Chang
 
 
 def mutation_sentence(case: Mapping[str, Any]) -> str:
-    """The one change, in words with code between backticks."""
+    """The single change of a case in words, with code between backticks."""
     mutation = case["mutation"]
     to = f" to `{_written(mutation['to'])}`" if "to" in mutation else ""
     raw = ", and nothing else is adapted" if mutation.get("raw") else ""
@@ -126,7 +126,7 @@ def mutation_sentence(case: Mapping[str, Any]) -> str:
 
 
 def _written(value: Any) -> str:
-    """A value as a manifest has it, without what JSON needs to write it.
+    """A value of a manifest, without JSON syntax.
 
     >>> _written({"bytes": "00ff"}), _written({"int": "7"}), _written(None)
     ('bytes 00ff', '7', 'null')

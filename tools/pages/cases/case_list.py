@@ -1,4 +1,4 @@
-"""The list of all golden files with its filter."""
+"""The list of all golden files, with its filter."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HERE = "cases/index.html"
 
 
 def sufferers(case_id: str, site: Site) -> Sequence[tuple[str, str]]:
-    """The implementations that get a case wrong: the verdict and the name of each implementation, the gravest first."""
+    """The implementations that get a case wrong, with verdict and name, the most severe first."""
     found = ((worst(mine.get(case_id, ())), name) for name, mine in site.answers.items())
     return sorted(
         ((verdict, name) for verdict, name in found if verdict in BAD),

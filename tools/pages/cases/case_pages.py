@@ -1,4 +1,4 @@
-"""A page for each golden file: what is wrong with it, its bytes with their fields, and what implementations make of it."""
+"""A page for each golden file: the error, the bytes with their fields, and the answers of implementations."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from pqassay_spec.golden.revision import current
 from pqassay_spec.rules import catalogue
 
 MOST_FIELDS = 3
-"""Changed fields whose bytes are shown before and after; all are marked in the hex view."""
+"""The number of changed fields whose bytes are shown before and after; the hex view marks all of them."""
 
 MOST_ROWS = 12
-"""Rows of a table that are shown."""
+"""The number of rows of a table that are shown."""
 
 MOST_SIBLINGS = 40
-"""Other files made from the same one that are linked; the list of all has the rest."""
+"""The number of linked files with the same parent; the list of all files has the rest."""
 
 STANDINGS = {
     "counted": "counts in revision {}",
@@ -35,7 +35,7 @@ STANDINGS = {
 
 
 class Told(NamedTuple):
-    """What an implementation answered about a case: its gravest verdict, and each answer."""
+    """The answers of an implementation about a case, and the most severe verdict."""
 
     name: str
     version: str
@@ -93,19 +93,19 @@ def _body(case: Mapping[str, Any], path: str, site: Site) -> str:
 
 
 def summary(case: Mapping[str, Any]) -> str:
-    """A sentence about a case: what it costs, or what kind of file it is."""
+    """A sentence about a case: the cost of its error, or the kind of file."""
     return "A valid golden file." if case["effect"] == "none" else str(case["effect"])
 
 
 def verdict(rules: Sequence[catalogue.Rule]) -> str:
-    """What a check of the file says in its first line."""
+    """The first line of a check's report about the file."""
     if fails := [rule.origin.kind for rule in rules if rule.verdict == "FAIL"]:
         return f"{catalogue.broken_outcome(fails)} ({len(fails)} FAIL)"
     return "conformant, with remarks" if rules else "conformant"
 
 
 def views(case: Mapping[str, Any]) -> Iterator[HexView]:
-    """Yield the hex view of the file that was changed, with marks at the bytes that are not those of its parent, and that of the input beside it."""
+    """Yield the hex view of the changed file, with marks at changed bytes, and the view of an input beside it."""
     names = dict.fromkeys((changed_file(case), case["input"]["file"]))
     for number, name in enumerate(names):
         if "mutation" in case and number == 0:
@@ -115,7 +115,7 @@ def views(case: Mapping[str, Any]) -> Iterator[HexView]:
 
 
 def told_by(case_id: str, site: Site) -> Sequence[Told]:
-    """What each implementation that was asked answered, the gravest first."""
+    """The answers of each asked implementation, the most severe first."""
     told = [
         Told(kept.name, kept.version, implementation_page(kept.name), worst(given), given)
         for kept in site.results.newest
@@ -125,7 +125,7 @@ def told_by(case_id: str, site: Site) -> Sequence[Told]:
 
 
 def rows_of(case_id: str, site: Site) -> Mapping[str, Any] | None:
-    """The rows that a reader gets of a case's file: columns, the first of them, and how many there are."""
+    """The rows of a case's file for readers: columns, the first rows, and the number of rows."""
     rows = golden_cases(site)[case_id].rows
     if rows is None or not rows.columns:
         return None
@@ -134,7 +134,7 @@ def rows_of(case_id: str, site: Site) -> Mapping[str, Any] | None:
 
 
 def _written(value: Any) -> str:
-    """A value of a row, without what JSON needs to write it."""
+    """A value of a row, without JSON syntax."""
     if value is None:
         return "null"
     if isinstance(value, bool | int | str):
@@ -146,18 +146,18 @@ def _written(value: Any) -> str:
 
 
 MOST_CHARACTERS = 60
-"""Characters of a value of a row that are shown."""
+"""The number of characters of a row's value that are shown."""
 
 
 def files_of(case: Mapping[str, Any]) -> Sequence[tuple[str, int]]:
-    """The files in the folder of a case, its manifest last: name and bytes."""
+    """The files in the folder of a case with their sizes in bytes, its manifest last."""
     folder = GOLDEN_FILES / case["id"]
     found = sorted(folder.iterdir(), key=lambda path: (path.name == MANIFEST, path.name))
     return [(path.name, path.stat().st_size) for path in found]
 
 
 def siblings(case: Mapping[str, Any], site: Site) -> Sequence[str]:
-    """Other cases, or tables, made from the same parent; of a parent, those made from it."""
+    """Other cases, or tables, with the same parent; for a parent, its descendants."""
     family = site.made_from.get(case.get("parent", case["id"]), ())
     return [name for name in family if name != case["id"]]
 

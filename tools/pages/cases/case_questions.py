@@ -1,4 +1,4 @@
-"""What implementations are asked about a golden case: each operation, its request, and what has to come of it."""
+"""The questions about a golden case: each operation, its request, and the expected result."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pqassay_suite.judging.bench import Bench
 from pqassay_suite.running.scanning import queries_about, scan_request
 
 LONGEST = 3_000
-"""Characters of a request that a page shows."""
+"""The number of characters of a request that a page shows."""
 
 
 class Question(NamedTuple):
@@ -25,9 +25,9 @@ class Question(NamedTuple):
 
     Attributes:
         operation: Its name.
-        wanted: What has to come of it, in words.
-        requests: The requests as JSON; of some there are several, one for each expectation.
-        queries: How many queries a scan has.
+        wanted: The expected result, in words.
+        requests: The requests as JSON; some operations have several, one for each expectation.
+        queries: The number of queries of a scan.
     """
 
     operation: Operation
@@ -38,14 +38,14 @@ class Question(NamedTuple):
 
 @cache
 def golden_cases(site: Site) -> Mapping[str, GoldenCase]:
-    """The golden cases as runs have them, by id."""
+    """The golden cases in the form of runs, by id."""
     return {one.case.id: one for one in site.results.cases if one.data is None}
 
 
 def questions(case_id: str, site: Site) -> Iterator[Question]:
-    """Yield what is asked about a case, in the order of a run."""
+    """Yield the questions about a case, in the order of a run."""
     golden = golden_cases(site)[case_id]
-    # The path is that in a checkout; a run copies the file to where neither name nor folder gives it away.
+    # The path is that of a checkout; a run copies the file, so that its name and folder reveal nothing.
     bench = Bench(golden, Path("golden_files", case_id), cast("Inspector", None))
     for operation in operations(golden.case):
         if operation == "scan":
@@ -73,7 +73,7 @@ ANSWERS = {"accept": "accepted", "reject": "refused", "either": "read as it is, 
 
 
 def wanted(operation: Operation, golden: GoldenCase) -> str:
-    """What has to come of an operation, in words."""
+    """The expected result of an operation, in words."""
     expect: Any = golden.case.expect
     if operation == "scan":
         return SCANS[expect.scan]

@@ -1,4 +1,4 @@
-"""The bytes of a file that are not those of the same field in another one: what only moved is not among them."""
+"""The bytes of a file that differ from the same field in another file; moved bytes do not count."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from pqassay.difference.fields import Fields, same_ends
 
 Range = tuple[int, int]
-"""Bytes ``[start, end)``."""
+"""A range of bytes ``[start, end)``."""
 
 
 def changed_bytes(old: Fields, new: Fields) -> list[Range]:
-    """The bytes of the new file that differ from those of the field of the same path, or from those at the same place.
+    """The bytes of the new file that differ from the field with the same path, or from bytes at the same place.
 
     Returns:
-        Ranges in the order of their bytes, those that touch as one. In files of one size in which nothing moved, those that differ.
+        Ranges in order; touching ranges are merged. If the files have the same size and nothing moved, these are the differing bytes.
     """
     by_path: list[Range] = []
     for path, leaf in new.leaves.items():
@@ -29,7 +29,7 @@ def changed_bytes(old: Fields, new: Fields) -> list[Range]:
 
 
 def _apart(old: bytes, new: bytes, offset: int) -> list[Range]:
-    """The new bytes that differ; of a value whose length changed, those between what is the same at both of its ends."""
+    """The new bytes that differ; if the length changed, the bytes between the common prefix and suffix."""
     if len(old) == len(new):
         pairs = enumerate(zip(old, new, strict=True), offset)
         return [(place, place + 1) for place, pair in pairs if pair[0] != pair[1]]

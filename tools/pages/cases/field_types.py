@@ -14,12 +14,12 @@ from pqassay_spec.grammar.thrift import FieldType, ListOf, Record, type_name
 _INDEXES = re.compile(r"\[\d+\]")
 
 _LIST = re.compile(r"list<(.*)>")
-"""The type of a list, with that of its elements."""
+"""A pattern for the type of a list, with its element type."""
 
 
 @cache
 def type_of(path: str) -> str:
-    """The type of the field at a path; empty where no declaration says it.
+    """The type of the field at a path; empty if it is not declared.
 
     >>> type_of("footer.row_groups[0].columns[1].meta_data.codec"), type_of("tail.footer_length"), type_of("gaps[0]")
     ('CompressionCodec', 'u32, little-endian', '')
@@ -58,7 +58,7 @@ def _kind(structure: type[Record], name: str) -> FieldType | None:
 
 
 def _inner(structure: Any, name: str) -> Any:
-    """The structure that a field of a Thrift struct holds, or each of its elements; nothing for another."""
+    """The structure in a field of a Thrift struct, or in its elements; ``None`` for other fields."""
     kind: Any = _kind(structure, name) if _is_record(structure) else None
     while isinstance(kind, ListOf):
         kind = kind.element

@@ -1,10 +1,10 @@
-"""The hex view of a file: its bytes in rows of 16, and a table of its fields, each of which knows the other.
+"""The hex view of a file: its bytes in rows of 16, and a table of its fields, linked in both directions.
 
-Each run of bytes of one field is one element, ``<b data-f=7>``, or ``<i>`` where the bytes carry structure and no value; a part that
-differs from the parent is inside ``<mark>``, one that follows from something else has the class ``w``.  ``data-f`` is the number of the
-field's row in the table, whose id ends with it.  ``hex-view.js`` lights up what belongs together; without it, both are there to read.
+Each run of bytes of one field is one element, ``<b data-f=7>``, or ``<i>`` for structural bytes without a value. Changed parts are inside
+``<mark>``; parts that follow from another change have the class ``w``. ``data-f`` is the number of the field's row in the table, whose id
+ends with it. ``hex-view.js`` highlights related parts; without it, both are still readable.
 
-In a file with many fields only windows are shown: around what differs, the beginning, and the end, where the footer is.
+In a file with many fields, only windows are shown: around changes, at the beginning, and at the end with the footer.
 """
 
 from __future__ import annotations
@@ -27,41 +27,41 @@ from pqassay_spec.grammar.thrift_wire import WireType
 from pqassay_spec.grammar.trace import Leaf, Unparsed
 
 MOST_ROWS = 1_000
-"""Fields of a file that is shown whole."""
+"""The number of fields of a file that is shown completely."""
 
 WINDOW = 6
-"""Fields on both sides of one that differs that are shown of a larger file."""
+"""The number of fields shown on both sides of a change, in a larger file."""
 
 HEAD, FOOT = 120, 300
-"""Fields at the beginning and at the end that are shown of a larger file."""
+"""The number of fields shown at the beginning and at the end of a larger file."""
 
 MOST_MARKED = 200
-"""Fields that differ that are shown of a larger file."""
+"""The number of changed fields shown of a larger file."""
 
 LONG = 64 * ROW
-"""Bytes of a field beyond which its middle is left out."""
+"""The number of bytes of a field above which its middle is omitted."""
 
 KEPT_ENDS = 4 * ROW
-"""Bytes at both ends of a long field that are shown, and on both sides of what differs in it."""
+"""The number of bytes shown at both ends of a long field, and on both sides of a change in it."""
 
 VALUE = 48
-"""Characters of a value that are shown."""
+"""The number of characters of a value that are shown."""
 
 Range = tuple[int, int]
-"""Bytes ``[start, end)``."""
+"""A range of bytes ``[start, end)``."""
 
 Run = tuple[int, int, str, str]
-"""Bytes ``[start, end)`` of one field, and the tags around them."""
+"""Bytes ``[start, end)`` of one field, with the HTML tags around them."""
 
 
 @dataclass
 class FieldRow:
-    """A row of the table: a field with the bytes that carry its structure, or such bytes alone.
+    """A row of the table: a field with its structural bytes, or only structural bytes.
 
     Attributes:
         path: The path of the field.
-        name: What it is called within its parent.
-        parent: The path of what it belongs to.
+        name: Its name within its parent.
+        parent: The path of its parent.
         leaves: Its leaves, in the order of their bytes.
     """
 
@@ -77,17 +77,17 @@ class FieldRow:
 
     @property
     def end(self) -> int:
-        """The offset behind its last byte."""
+        """The offset after its last byte."""
         return end_of(self.leaves[-1])
 
 
 def end_of(leaf: Leaf) -> int:
-    """The offset behind the last byte of a leaf."""
+    """The offset after the last byte of a leaf."""
     return leaf.offset + leaf.length
 
 
 def field_rows(fields: Fields) -> list[FieldRow]:
-    """The rows of a file's table: header and length of a field are in its row."""
+    """The rows of a file's table; header and length of a field are in its row."""
     rows: list[FieldRow] = []
     for leaf in sorted(fields.leaves.values(), key=lambda leaf: leaf.offset):
         path, part = leaf.path, ""
@@ -111,9 +111,9 @@ class HexView:
     Args:
         name: The name of the file.
         fields: Its fields.
-        changed: Its bytes that differ from those of its parent.
-        follows: Offsets of fields that differ since something else does.
-        prefix: Begins the ids, where there is more than one view on a page.
+        changed: The bytes that differ from its parent.
+        follows: Offsets of fields that changed only because of another change.
+        prefix: The prefix of ids, if a page has several views.
     """
 
     def __init__(
@@ -132,16 +132,16 @@ class HexView:
 
     @property
     def has_types(self) -> bool:
-        """Whether the type of any field is declared by which the table can tell it."""
+        """Whether the type of at least one field is declared, so that the table has a column of types."""
         return any(type_of(self.rows[number].path) for number in self.shown)
 
     @property
     def left_out(self) -> int:
-        """How many fields are not shown."""
+        """The number of fields that are not shown."""
         return len(self.rows) - len(self.shown)
 
     def _windows(self) -> Sequence[int]:
-        """The numbers of the rows that are shown."""
+        """The numbers of the visible rows."""
         if len(self.rows) <= MOST_ROWS:
             return range(len(self.rows))
         marked = [number for number, row in enumerate(self.rows) if self._is_marked(row)][:MOST_MARKED]
@@ -154,19 +154,19 @@ class HexView:
         return self._differs(row.start, row.end)
 
     def _differs(self, start: int, end: int) -> bool:
-        """Whether any of some bytes differ."""
+        """Whether a range has changed bytes."""
         place = self._next_changed(start)
         return place < len(self.changed) and self.changed[place][0] < end
 
     def _next_changed(self, start: int) -> int:
-        """The position of the first changed range that ends behind an offset."""
+        """The position of the first changed range that ends after an offset."""
         place = bisect_right(self.changed, (start, start))
         return place - (place > 0 and self.changed[place - 1][1] > start)
 
     # ------------------------------------------------------------------------------------------------- the table
 
     def table(self) -> Markup:
-        """The rows of the table, as HTML; ends of cells and rows are left out, as HTML allows."""
+        """The rows of the table as HTML, without optional end tags."""
         return Markup("".join(self._table()))
 
     def _table(self) -> Iterator[str]:
@@ -199,7 +199,7 @@ class HexView:
     # ------------------------------------------------------------------------------------------------- the bytes
 
     def bytes(self) -> Markup:
-        """The rows of bytes, as HTML: offset, hexadecimal digits, text."""
+        """The rows of bytes as HTML: offset, hexadecimal digits, text."""
         return Markup("\n".join(self._lines()))
 
     def _lines(self) -> Iterator[str]:
@@ -211,7 +211,7 @@ class HexView:
             expected = min(line + ROW, len(self.data))
             told, column = "", line
             for start, end, opening, closing in runs:
-                if start > column:  # of a byte that is not shown only its place is left
+                if start > column:  # hidden bytes only leave their place
                     told += "   " * (start - column)
                 told += f"{opening}{digits[3 * start : 3 * end - 1]}{closing} "
                 column = end
@@ -231,7 +231,7 @@ class HexView:
         return lines
 
     def _runs(self) -> Iterator[Run]:
-        """Yield the bytes that are shown, in runs of one field of which all or none differ."""
+        """Yield the visible bytes in runs of one field that are changed completely or not at all."""
         for number, leaf, begin, end in self._owned():
             row = self.rows[number]
             if leaf.structural:
@@ -252,9 +252,9 @@ class HexView:
                         yield start, stop, opening, closing
 
     def _owned(self) -> Iterator[tuple[int, Leaf, int, int]]:
-        """Yield the stretches of the bytes that are shown, each with the number of its row and the leaf that it belongs to."""
+        """Yield the visible ranges of bytes, each with the number of its row and its leaf."""
         pieces = [(number, leaf) for number in self.shown for leaf in self.rows[number].leaves]
-        # Structures overlap, such as the fields of a text and the text: a byte belongs to the shortest.
+        # Structures overlap, such as a text and its fields: a byte belongs to the shortest.
         owners: list[int] = [-1] * len(self.data)
         for place in sorted(range(len(pieces)), key=lambda place: -pieces[place][1].length):
             leaf = pieces[place][1]
@@ -268,7 +268,7 @@ class HexView:
             start = end
 
     def _visible(self, row: FieldRow, begin: int, stop: int) -> Iterator[Range]:
-        """What is shown of some bytes of a field: all, or of a long one both ends and what differs first."""
+        """Yield the visible bytes of a field: all, or for a long field both ends and the first change."""
         start, end = row.start, row.end
         if stop - begin <= LONG:
             yield begin, stop
@@ -284,7 +284,7 @@ class HexView:
                 begin = min(other, stop)
 
     def _cut(self, start: int, end: int) -> Iterator[tuple[int, int, bool]]:
-        """A run in parts, each with whether it differs."""
+        """Yield the parts of a run, each with whether it is changed."""
         place = self._next_changed(start)
         while start < end:
             begin, stop = self.changed[place] if place < len(self.changed) else (end, end)
@@ -298,7 +298,7 @@ class HexView:
 
 
 def structure(leaf: Leaf) -> str:
-    """What bytes that carry structure say, in a few words.
+    """The meaning of structural bytes in a few words.
 
     >>> structure(Leaf("footer.schema:count", 6, 1, (3, 12))), structure(Leaf("footer.version:header", 4, 1, (1, 5)))
     ('3 elements', 'field 1, I32')
@@ -307,7 +307,7 @@ def structure(leaf: Leaf) -> str:
     if part == "header":
         return _header(*value)
     if part == "count":
-        count = value[0] if isinstance(value, tuple) else value  # of Thrift with the type of the elements
+        count = value[0] if isinstance(value, tuple) else value  # of Thrift, with the type of the elements
         return "1 element" if count == 1 else f"{count:,} elements"
     if part == "length":
         return "1 byte" if value == 1 else f"{value:,} bytes"
@@ -321,7 +321,7 @@ def _header(identifier: int, wire: int) -> str:
 
 @cache
 def _told(text: str) -> str:
-    """What a field means, with what is between backticks as code."""
+    """The meaning of a field as HTML, with text between backticks as code."""
     return _CODE.sub(r"<code>\1</code>", html.escape(text, quote=False))
 
 
@@ -333,4 +333,4 @@ def _text(text: Any) -> str:
 _CODE = re.compile(r"`([^`]+)`")
 
 _READABLE = bytes(byte if 0x20 <= byte < 0x7F else ord(".") for byte in range(256))
-"""What stands for each byte in the readable part of a row."""
+"""The character for each byte in the readable part of a row."""

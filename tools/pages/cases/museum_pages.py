@@ -1,4 +1,4 @@
-"""The museum: a page for each exhibit, the list of all with its filter, and what no file shows."""
+"""The museum: a page for each exhibit, the list of all with its filter, and mistakes that no file shows."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ HERE = "museum/index.html"
 
 
 def exhibit_page(case: Mapping[str, Any]) -> str:
-    """Where the page of an exhibit is in the site."""
+    """The path of an exhibit's page in the site."""
     return f"museum/{case['exhibit']['numbers'][0]}-{case['id'].replace('/', '-')}.html"
 
 
 def exhibits(site: Site) -> Sequence[Mapping[str, Any]]:
-    """The cases that show a mistake, by its number."""
+    """The cases that show a mistake, by number."""
     shown = [case for case in site.cases.values() if "exhibit" in case]
     return sorted(shown, key=lambda case: (case["exhibit"]["numbers"], case["id"]))
 
@@ -50,10 +50,10 @@ def pages(site: Site) -> Iterator[Page]:
 
 
 def overview(part: str, site: Site) -> Iterator[str]:
-    """Yield the list of exhibits with its filter, or a table of what no file shows.
+    """Yield the list of exhibits with its filter, or a table of mistakes that no file shows.
 
     Raises:
-        LookupError: There is no such part.
+        LookupError: The part does not exist.
     """
     if part == "exhibits":
         software = {one["software"] for case in exhibits(site) for one in case["exhibit"]["seen"]}
@@ -84,13 +84,13 @@ def _numbers(case: Mapping[str, Any]) -> str:
 
 
 def _sighting(seen: Mapping[str, str]) -> str:
-    """The software, linked to where people spoke of it, and its versions."""
+    """The software with its versions, linked to the report about it."""
     text = f"[{seen['software']}]({seen['reference']})" if "reference" in seen else seen["software"]
     return f"{text} ({seen['versions']})" if "versions" in seen else text
 
 
 def condition(predicate: Sequence[Any]) -> str:
-    """A predicate as SQL writes it, in the few forms that exhibits have.
+    """A predicate in SQL syntax, in the few forms that exhibits have.
 
     >>> condition(["=", "metal", "lead"]), condition([">", "grade", {"float": "2.0"}])
     ("metal = 'lead'", 'grade > 2.0')

@@ -1,7 +1,7 @@
-"""The checker in the browser: the judge as an archive for Pyodide, the runtime, and what its page needs to know.
+"""The checker in the browser: the judge as an archive for Pyodide, the runtime, and the data for its page.
 
-The runtime is the npm package of one exact version, see `npm_package`; without npm and network the site is still built,
-and its page says that the checker was left out.
+The runtime is the npm package of one exact version, see `npm_package`; without npm or a network, the site is built without the checker, and
+its page says so.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from pqassay_spec.golden.case import MANIFEST
 from pqassay_spec.pm import grammar as pm
 
 VERSION = "314.0.7"
-"""Version of Pyodide, which begins with that of its Python."""
+"""The version of Pyodide, which begins with its Python version."""
 
 INTEGRITY = "sha512-0YvXxEhfEdpLfb/XkM2BFAeMROq0iMUX2bzzH9pOttyMcWkwq+HbE5uyuGD82LN7y2q+SNvi/6V5JEsOlD2R1A=="
-"""Its digest, as the registry and a ``package-lock.json`` name it."""
+"""The digest of Pyodide in the form of the registry and of ``package-lock.json``."""
 
 PACKAGE = NpmPackage("pyodide", VERSION, INTEGRITY, "PQASSAY_PYODIDE")
 
@@ -41,7 +41,7 @@ RUNTIME = (
     "python_stdlib.zip",
     "README.md",
 )
-"""What a page loads of it, and what names its licence."""
+"""The files of Pyodide that the page loads, and its license."""
 
 FOLDER = "check/runtime"
 
@@ -59,21 +59,21 @@ LEFT_OUT = (
     "pqassay/pytest_plugin.py",
     "pqassay/strategies.py",
 )
-"""Parts of the packages that judging in a browser does not reach."""
+"""Parts of the packages that judging in a browser does not use."""
 
 COMPILED = re.compile(rb"^(?:import|from) (?:numpy|pyarrow|xxhash)\b", re.MULTILINE)
-"""What a module says that cannot be imported there: it needs what is not Python."""
+"""A pattern for modules that cannot be imported in the browser, since they need compiled code."""
 
 SUFFIXES = (".py", ".toml", ".json", ".j2", ".css", ".js")
 
 LIBRARIES = ("construct", "jinja2", "markupsafe")
-"""Packages of others that are needed; all are pure Python, or optional."""
+"""Required third-party packages; all are pure Python, or have an optional compiled part."""
 
 log = logging.getLogger("mkdocs.pages.checker")
 
 
 def files(site: Site) -> Iterator[File]:
-    """Yield the runtime, the archive, and the lists of golden files and tables that can be opened; nothing where there is no runtime."""
+    """Yield the runtime, the archive, and the lists of golden files and tables to open; empty without the runtime."""
     found = runtime()
     if found is None:
         return
@@ -92,7 +92,7 @@ def files(site: Site) -> Iterator[File]:
 
 
 def parts_of(site: Site, case_id: str) -> Sequence[str]:
-    """The addresses in the site of the files of a golden case that a check looks at, the judged one first."""
+    """The addresses in the site of the files that a check of a golden case reads, the judged one first."""
     main = site.cases[case_id]["input"]["file"]
     folder = ROOT / "golden_files" / case_id
     others = sorted(path.name for path in folder.iterdir() if path.name not in (main, MANIFEST))
@@ -101,7 +101,7 @@ def parts_of(site: Site, case_id: str) -> Sequence[str]:
 
 
 def lines(site: Site) -> Iterator[str]:
-    """Yield the part of the page that JavaScript brings to life, or the sentence that says that it was left out."""
+    """Yield the part of the page that JavaScript uses, or the sentence that the checker is missing."""
     if runtime() is None:
         yield '<p class="checker-absent"><strong>The checker was left out of this copy of the site</strong>, since its runtime could not '
         yield "be had when it was built. The command above judges the same files, and more.</p>"
@@ -112,23 +112,23 @@ def lines(site: Site) -> Iterator[str]:
 
 @cache
 def runtime() -> Mapping[str, bytes] | None:
-    """The files of the runtime by name; ``None``, said loudly, where it is neither kept nor available."""
+    """The files of the runtime by name; ``None``, with a log message, if it is neither stored nor available."""
     try:
         return PACKAGE.files(RUNTIME)
     except PackageMissingError as error:
-        # Information, not a warning: a strict build goes on, and the tests of the checker are skipped.
+        # Information, not a warning: a strict build continues, and the tests of the checker are skipped.
         log.info("THE CHECKER IN THE BROWSER IS LEFT OUT: %s", error)
         return None
 
 
 def archive() -> bytes:
-    """The packages that judge, as a zip archive; the same bytes from the same sources."""
+    """The judging packages as a zip archive, with the same bytes for the same sources."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as packed:
         for name, path in sorted(_content()):
             if COMPILED.search(content := path.read_bytes()):
                 continue
-            entry = zipfile.ZipInfo(name)  # the date is the first that there is
+            entry = zipfile.ZipInfo(name)  # the earliest possible date
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.external_attr = 0o644 << 16
             packed.writestr(entry, content, compresslevel=9)

@@ -1,4 +1,4 @@
-"""What can be downloaded: golden files as an archive with digests, schemas, results, and a feed of rules; and the page that lists it."""
+"""Downloads: golden files as an archive with digests, schemas, results, and a feed of rules; and the page that lists them."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ TABLE_ANSWERS = "data/table_engines.json"
 
 
 def golden_paths() -> list[Path]:
-    """Every file of the golden files, in the order of their names."""
+    """All golden files, in the order of their names."""
     return sorted(path for path in GOLDEN_FILES.rglob("*") if path.is_file())
 
 
 @cache
 def archive() -> bytes:
-    """All golden files as one archive; the same bytes wherever it is made."""
+    """All golden files as one archive, with the same bytes on every machine."""
     return zipped((_name(path), path) for path in golden_paths())
 
 
@@ -41,7 +41,7 @@ def _name(path: Path) -> str:
 
 
 def sums() -> str:
-    """The SHA-256 of the archive and of every golden file, as ``sha256sum --check`` reads them."""
+    """The SHA-256 digests of the archive and of every golden file, in the format of ``sha256sum --check``."""
     lines = [f"{hashlib.sha256(archive()).hexdigest()}  {Path(ARCHIVE).name}"]
     lines += [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {_name(path)}" for path in golden_paths()]
     return "\n".join(lines) + "\n"
@@ -74,7 +74,7 @@ def feed(site: Site) -> str:
 
 
 def files(site: Site) -> Iterator[File]:
-    """Yield everything that is not made elsewhere."""
+    """Yield all downloads that no other module makes."""
     yield File(ARCHIVE, archive())
     yield File(SUMS, sums().encode())
     yield File(FEED, feed(site).encode())
@@ -84,7 +84,7 @@ def files(site: Site) -> Iterator[File]:
 
 
 def lines(site: Site) -> Iterator[str]:
-    """Yield the tables of what there is, for the page ``data/index.html``."""
+    """Yield the tables of downloads for the page ``data/index.html``."""
     yield site.render(
         "downloads.md",
         "data/index.html",
@@ -99,11 +99,11 @@ def lines(site: Site) -> Iterator[str]:
 
 
 def _title(path: Path) -> str:
-    """What a schema is of: its description up to the list of members."""
+    """The title of a schema: its description up to the list of members."""
     name = path.name.partition(".")[0]
     told = json.loads(path.read_text(encoding="utf-8")).get("description") or TITLES.get(name, name)
     return str(told.partition("Attributes:")[0].strip())
 
 
 TITLES = {"answer": "An answer of a driver.", "request": "A request to a driver."}
-"""What schemas are of that do not say it."""
+"""Titles of schemas without a description."""

@@ -1,7 +1,7 @@
 """The Python reference, a page for each module.
 
-The page of a package, such as ``docs/reference/pqassay.md``, lists modules with the directive of mkdocstrings.  Here each of them becomes a page
-of its own, and the list becomes links: one page for a whole package would have megabytes.
+The page of a package, such as ``docs/reference/pqassay.md``, lists modules with the directive of mkdocstrings. Here each module becomes a
+separate page, and the list becomes links, since one page for a whole package would have megabytes.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ search:
 ---
 
 """
-"""Before each page, which is called as the module is: to look for a name of the code, search the code; the search stays small."""
+"""The beginning of each page, which has the name of its module. It excludes the page from the search, to keep the search small."""
 
 
 def module_pages() -> Iterator[tuple[str, str]]:
-    """Yield the page of every module that the page of a package lists: where it is below the folder of documents, and its Markdown."""
+    """Yield the page of every module in a package's page: its path below the folder of documents, and its Markdown."""
     for package in sorted(REFERENCE.glob("*.md")):
         for found in DIRECTIVE.finditer(package.read_text(encoding="utf-8")):
             back = f'<nav class="crumbs" aria-label="Breadcrumb" markdown="span">[Python reference](index.md) / [{package.stem}]({package.name})</nav>'
@@ -38,7 +38,7 @@ def module_pages() -> Iterator[tuple[str, str]]:
 
 
 def linked(markdown: str) -> str:
-    """The page of a package with links in place of directives, each with the first sentence of the module."""
+    """The page of a package with links instead of directives, each with the first sentence of the module."""
 
     def link(found: re.Match[str]) -> str:
         module = found["module"]
@@ -51,7 +51,7 @@ def first_sentence(module: str) -> str:
     """The first paragraph of a module's docstring, without importing it.
 
     Raises:
-        ValueError: There is no such module, or it has no docstring.
+        ValueError: The module does not exist, or has no docstring.
     """
     found = importlib.util.find_spec(module)
     if found is None or found.origin is None:

@@ -1,7 +1,7 @@
-"""The search of the site, for those who look for a byte: ``byte 29 descriptor``.
+"""Entries of the site's search for single bytes, such as ``byte 29 descriptor``.
 
-Each field with a fixed place becomes an entry of its own, which leads to its row in the table of fields.  And numbers can be looked for
-at all: the search of the theme, lunr, takes some sets of tokens that differ in digits for the same one (`mend_worker`).
+Each field with a fixed place gets an entry that leads to its row in the table of fields. A patch also makes numbers searchable: lunr, the
+search of the theme, confuses sets of tokens that differ only in digits (`mend_worker`).
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from pages.places import CHAPTERS
 LAYOUT = re.compile(r"^<!-- layout: (\S+) -->$", re.MULTILINE)
 
 BOOST = 6
-"""How much sooner than other pages that have the same words a search names an entry."""
+"""The factor by which an entry ranks before other pages with the same words."""
 
 WORKERS = "assets/javascripts/workers"
 
 CONFUSING, PLAIN = "=e+s+o.id}return e}", '=e+s+o.id+" "}return e}'
-"""In lunr's ``TokenSet.toString``: labels of edges and numbers of nodes one behind the other, and the same with a space between.
+"""Code in lunr's ``TokenSet.toString`` that joins labels of edges and numbers of nodes: without a separator, and with a space.
 
-Without it, an edge ``1`` to node 23 reads like an edge ``12`` to node 3 where tokens have digits. Sets that differ are then taken for one, and a
-search that meets such a token fails with an error.
+Without the space, an edge ``1`` to node 23 looks like an edge ``12`` to node 3. Different sets are then merged, and a search for such a
+token fails.
 """
 
 
 def mend_worker(site: Path) -> None:
-    """Let the search worker of a built site tell sets of tokens with digits apart.
+    """Patch the search worker of a built site so that it distinguishes tokens with digits.
 
     Raises:
-        ValueError: The worker is another one than this was written for.
+        ValueError: The worker has another version than the patch.
     """
     for path in (site / WORKERS).glob("search.*.js"):
         text = path.read_text(encoding="utf-8")

@@ -1,6 +1,6 @@
-"""Chapters of the specification: numbers of sections, by which they are cited, and boxes of the rules that a section speaks of.
+"""Chapters of the specification: section numbers for citations, and boxes with the rules of a section.
 
-Anchors stay words, which outlive a new section.
+Anchors are words, so they stay valid if sections are added.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ if TYPE_CHECKING:
     from mkdocs.structure.toc import TableOfContents
 
 FOLDER = "spec/"
-"""Where the chapters are."""
+"""The folder of the chapters."""
 
 TO_RULES = "../rules/"
-"""Where the pages of rules are, as seen from a chapter."""
+"""The relative address of rule pages from a chapter."""
 
 ALSO_ABOUT = {"pages": "parquet_file"}
-"""Chapters without a family of their own, each with the one whose rules it explains, by their modules."""
+"""Chapters without their own family, by module, each with the family whose rules it explains."""
 
 RULE_LINK = re.compile(r'<a (?=href="[^"]*#[a-z0-9]+-\d+">[A-Z0-9]+-\d+</a>)')
-"""A link to a rule by its id."""
+"""A pattern for a link to a rule by its id."""
 
 HEADING = re.compile(r"<(?P<tag>h[23]) id=\"[^\"]+\">")
 
 
 def numbered(page: str) -> str:
-    """The HTML of a chapter with numbers before the titles of sections and their parts.
+    """The HTML of a chapter with numbers before the titles of sections and subsections.
 
     >>> numbered('<h2 id="a">A</h2><h3 id="b">B</h3><h2 id="c">C</h2>')
     '<h2 id="a">1 A</h2><h3 id="b">1.1 B</h3><h2 id="c">2 C</h2>'
@@ -50,7 +50,7 @@ def numbered(page: str) -> str:
 
 
 def with_whole_ids(page: str) -> str:
-    """The HTML of a chapter in whose text no id of a rule is divided at the end of a line.
+    """The HTML of a chapter in which no rule id is broken at the end of a line.
 
     >>> with_whole_ids('<a href="#pm-107">PM-107</a>')
     '<a class="rule-id" href="#pm-107">PM-107</a>'
@@ -59,7 +59,7 @@ def with_whole_ids(page: str) -> str:
 
 
 def number_contents(contents: TableOfContents) -> None:
-    """Number the entries of a chapter's table of contents in the same way."""
+    """Number the entries of a chapter's table of contents like its sections."""
     for chapter in contents.items:
         for section, entry in enumerate(chapter.children, 1):
             entry.title = f"{section} {entry.title}"
@@ -68,7 +68,7 @@ def number_contents(contents: TableOfContents) -> None:
 
 
 def prefixes_of(chapter: str) -> list[str]:
-    """The families that a chapter explains, by its name; none for a chapter whose rules belong to others.
+    """The families that a chapter explains, by its name; empty for a chapter whose rules belong to others.
 
     >>> prefixes_of("pages"), prefixes_of("scan")
     (['PQF'], [])
@@ -78,9 +78,9 @@ def prefixes_of(chapter: str) -> list[str]:
 
 
 def with_rules(page: str, prefixes: Collection[str]) -> str:
-    """The HTML of a chapter with boxes at the end of each section for the rules that it is the first to name.
+    """The HTML of a chapter with a box after each section for the rules that the section names first.
 
-    The lists of all rules of a family stay as they are.
+    The lists of all rules of a family do not change.
     """
     if not prefixes:
         return page

@@ -1,11 +1,11 @@
-"""Colours in what commands print, as a terminal would show them, and what the button that copies a block leaves out."""
+"""Colors in command output, as on a terminal, and the parts that the copy button omits."""
 
 from __future__ import annotations
 
 import re
 
 OUTPUT = re.compile(r'<span class="go">(?P<text>[^<]*)</span>')
-"""A line of output, as the highlighter marks it."""
+"""A pattern for a line of output in highlighted HTML."""
 
 PAINTED = re.compile(
     r"(?P<fail>\bFAIL\b|(?<!, 0 )\bnonconformant\b|\buntrue\b(?=,|$| \()|\b\d+ lost\b|\b\d+ wrong\b)"
@@ -15,15 +15,15 @@ PAINTED = re.compile(
     r"|(?P<quiet>^ {4}(?:found|column|at|expected|actual|could|observed|known|also|likelier|first|remedy|basis|more|proof|try it)\b)"
     r"|(?P<gap>(?<=  ) {4,})"
 )
-"""What has a colour: the verdicts of a report, what engines lose, marks below bytes, and the names of facts; and wide gaps, which a phone closes."""
+"""A pattern for colored words (verdicts, losses of engines, marks below bytes, names of facts), and for wide gaps, which phones close."""
 
 
 SCROLLED = re.compile(r"(<pre><span></span><code)>")
-"""A listing, which may be wider than the page, and then has to be scrolled by keyboard, too."""
+"""A pattern for a listing that may be wider than the page, and must then be scrollable by keyboard."""
 
 
 def painted(page: str) -> str:
-    """The HTML of a page in which output of commands has colours, and listings can be scrolled with the keyboard."""
+    """The HTML of a page with colored command output, and with listings that the keyboard can scroll."""
 
     def line(found: re.Match[str]) -> str:
         return f'<span class="go">{PAINTED.sub(paint, found["text"])}</span>'
@@ -32,5 +32,5 @@ def painted(page: str) -> str:
 
 
 def paint(found: re.Match[str]) -> str:
-    """A word with the class of its colour."""
+    """A matched word with the CSS class of its color."""
     return f'<span class="out-{found.lastgroup}">{found[0]}</span>'

@@ -1,9 +1,9 @@
 """The frame of generated pages: head, tabs, navigation and foot of the index page of their folder.
 
-MkDocs takes tens of milliseconds for each page, most of it for navigation that is the same on all pages of a folder.  So an index
-page that has ``frame: true`` among its metadata marks in its HTML where its own parts begin and end (``theme/main.html``), and a
-generated page of that folder is the same HTML with these parts replaced.  Such an index page hides its table of contents and the links
-to the pages before and after it (``hide: [toc, footer]``), which would be wrong on every other page.
+MkDocs takes tens of milliseconds for each page, mostly for navigation that is the same on all pages of a folder. So the HTML of an index
+page with ``frame: true`` in its metadata marks its own parts (``theme/main.html``). A generated page of that folder is the same HTML with
+these parts replaced. Such an index page hides its table of contents and its neighbor links (``hide: [toc, footer]``), which would be wrong
+on other pages.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from pathlib import Path
 from pages.page import Page
 
 PART = re.compile(r"<!-- frame:(?P<name>\w+) -->.*?<!-- /frame:(?P=name) -->", re.DOTALL)
-"""A part of an index page that is its own; its names are those of `Frame.page`."""
+"""A pattern for a marked part of an index page; its names are those of `Frame.page`."""
 
 SKIP = re.compile(r'(<a href=")[^"]*("[^>]* class="md-skip")')
-"""The link by which who uses a keyboard comes past the navigation; the index page's leads to its own first heading."""
+"""A pattern for the link that skips the navigation; the index page's leads to its own first heading."""
 
 TOPIC = re.compile(r'(data-md-component="header-topic">\s*<span class="md-ellipsis">)[^<]*(</span>)')
-"""The title that the header shows once the page is scrolled."""
+"""A pattern for the title in the header of a scrolled page."""
 
 CONTENT = "generated"
-"""Where it leads in a generated page."""
+"""The anchor to which the skip link leads in a generated page."""
 
 MARK = re.compile(r"<!-- /?frame:\w+ -->\n?")
 
@@ -36,10 +36,10 @@ PARTS = ("head", "title", "content")
 
 
 class Frame:
-    """The HTML of an index page, ready to be filled for other pages of its folder."""
+    """The HTML of an index page, as a template for other pages of its folder."""
 
     def __init__(self, index: str, site_name: str, address: str) -> None:
-        """Take the HTML of an index page with marks, and the address of its folder in the world, empty if unknown.
+        """Take the HTML of an index page with marks, and the public address of its folder, empty if unknown.
 
         Raises:
             ValueError: The page lacks a mark.
@@ -68,16 +68,16 @@ class Frame:
 
 
 def write_pages(pages: Iterable[Page], site: Path, site_name: str, address: str) -> list[Page]:
-    """Write pages into a built site, and take the marks out of the index pages that framed them.
+    """Write pages into a built site, and remove the marks from the index pages that framed them.
 
     Args:
         pages: The pages.
         site: The folder of the built site.
         site_name: Its name.
-        address: Its address in the world with a slash at its end, or an empty text.
+        address: Its public address with a slash at the end, or an empty text.
 
     Raises:
-        ValueError: Two pages have one path, or a folder has no index page with ``frame: true``.
+        ValueError: Two pages have the same path, or a folder has no index page with ``frame: true``.
     """
     frames: dict[str, Frame] = {}
     written: dict[str, Page] = {}

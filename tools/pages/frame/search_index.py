@@ -1,4 +1,4 @@
-"""The index of the site's search: small, without what is never searched for, and with generated pages and fields in it."""
+"""The index of the site's search: without useless text, and with generated pages and fields."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from pages.page import Page
 INDEX = Path("search", "search_index.json")
 
 IN_SCRIPT = Path("search", "search_index.js")
-"""The same as a script, which pages that are opened from disk load."""
+"""The index as a script, for pages opened from disk."""
 
 LEFT_OUT = ("reference/",)
-"""Beginnings of the addresses of pages that are not searched: to look for a name of the code, search the code."""
+"""Address prefixes of pages that are not searched: names of the code are found in the code."""
 
 DECISIONS, SELDOM = "decisions/", 0.3
-"""What was decided is asked for after what can be done: the beginning of such addresses, and how much sooner than other pages a search names them."""
+"""The address prefix of decisions, which are less often wanted, and the factor of their rank."""
 
 MOST, MOST_OF_DECISIONS = 340, 160
-"""Characters of one section that are searched. What is longer is a table or a listing, whose rows have pages of their own."""
+"""The number of characters of one section that are indexed. Longer parts are tables or listings, whose rows have their own pages."""
 
 LONG = 4000
-"""Characters of HTML from which a table is one of those whose rows have pages of their own."""
+"""The number of characters of HTML from which a table counts as long."""
 
 PASSED_OVER = re.compile(rf"<pre\b.*?</pre>|<table\b(?:(?!</table>).){{{LONG},}}?</table>", re.DOTALL)
-"""What is taken out of a page before it is divided into sections, which takes long."""
+"""A pattern for parts that are removed from a page before the slow division into sections."""
 
 BLOCKS = re.compile(r"<pre>.*?</pre>", re.DOTALL)
 
@@ -37,11 +37,11 @@ MARKUP = re.compile(r"<[^>]+>")
 
 
 def write(site: Path, pages: Iterable[Page], fields: Iterable[dict[str, Any]]) -> None:
-    """Write the index of a built site again; nothing where it has none.
+    """Rewrite the search index of a built site; do nothing if it has none.
 
     Args:
         site: The folder of the site.
-        pages: Generated pages, of which the index does not know.
+        pages: Generated pages, which are missing from the index.
         fields: Entries for the fields of structures.
     """
     path = site / INDEX
@@ -65,7 +65,7 @@ def _kept(entries: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def skimmed(page: str) -> str:
-    """The HTML of a page without what is not searched: listings and long tables.
+    """The HTML of a page without listings and long tables.
 
     >>> skimmed("<p>a</p><pre><code>b</code></pre><table><tr><td>c</table>")
     '<p>a</p><table><tr><td>c</table>'
@@ -74,7 +74,7 @@ def skimmed(page: str) -> str:
 
 
 def shortened(text: str, most: int = MOST) -> str:
-    """The text of a section without its listings and tags, and cut at a word."""
+    """The text of a section without listings and tags, truncated at a word."""
     plain = " ".join(html.unescape(MARKUP.sub(" ", BLOCKS.sub(" ", text))).split())
     short = plain if len(plain) <= most else plain[:most].rpartition(" ")[0] + " …"
     return f"<p>{html.escape(short, quote=False)}</p>" if short else ""
@@ -87,18 +87,18 @@ ALSO_CALLED = {
     "null count": "null_count nulls",
     "rows lost": "missing rows",
 }
-"""Other words that people look for."""
+"""Synonyms for words of pages."""
 
 
 TAGS_OF = {
     r"upper bound[^.]*\bcut\b": "truncated maximum",
     r"lower bound[^.]*\bcut\b": "truncated minimum",
 }
-"""What people call what a page speaks of in words of its own: a search shows it beside the title, and before all that merely has one of the words."""
+"""Common names for pages with other titles; the search ranks them like the title, above pages that only contain a word."""
 
 
 def entry(page: Page) -> dict[str, Any]:
-    """The entry of a generated page."""
+    """The search entry of a generated page."""
     spoken = f"{page.title} {page.summary} {page.words}"
     also = " ".join(words for known, words in ALSO_CALLED.items() if re.search(rf"\b{known}\b", spoken))
     parts = (page.summary, page.words, also)

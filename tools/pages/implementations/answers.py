@@ -1,4 +1,4 @@
-"""What an implementation made of a golden case, in one word with a sign, as every page of the site shows it."""
+"""The answer of an implementation about a golden case, as one word with a sign, for every page of the site."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SIGNS: Mapping[str, str] = {
     "unsupported": "○",
     "not asked": "·",
 }
-"""A sign for each verdict, so that no verdict is told by its colour alone."""
+"""A sign for each verdict, so that color alone never shows a verdict."""
 
 MEANINGS: Mapping[str, str] = {
     "right": "the true rows in every query, or the refusal that is due; also of a reader that does not use what is false",
@@ -47,37 +47,37 @@ HARM = (
     "right",
     "not asked",
 )
-"""Verdicts, the gravest first."""
+"""Verdicts, the most severe first."""
 
 BAD = frozenset(HARM[:6])
-"""Verdicts that say that something is wrong."""
+"""Verdicts that mean an error."""
 
 REFUSALS = (3, 6, 8)
-"""Severities of refusals that should not be."""
+"""Severities of wrong refusals."""
 
 ACCEPTED = 7
-"""The severity of reading what must be refused."""
+"""The severity of reading an input that must be refused."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What one version of an implementation made of one operation on one case.
+    """The answer of one version of an implementation to one operation on one case.
 
     Attributes:
         name: Name of the implementation.
         version: Its version.
         case: Id of the case.
-        operation: What was asked: ``read``, ``scan``, ``decode``, ``lint``, ``encode``.
+        operation: The operation: ``read``, ``scan``, ``decode``, ``lint``, ``encode``.
         verdict: One of `SIGNS`.
-        reason: Why, in a few words; empty where all is well.
-        actual: What came, in one line.
-        expected: What should have come, in one line.
-        query: The predicate of the worst query as JSON, of a scan.
-        asked: How many queries were asked, of a scan that failed.
-        wrong: How many of these failed.
+        reason: The reason in a few words; empty if the answer is right.
+        actual: The actual answer in one line.
+        expected: The expected answer in one line.
+        query: For a scan, the predicate of the worst query as JSON.
+        asked: For a failed scan, the number of asked queries.
+        wrong: For a failed scan, the number of failed queries.
         severity: See ``SEVERITIES`` of `pqassay.report.run.model`.
-        is_lie: The case tells a well-formed lie, so that the answer counts in no score.
-        stderr: What the driver wrote there, where it gave no answer.
+        is_lie: Whether the case is a well-formed lie, so that the answer counts in no score.
+        stderr: The driver's stderr, if it gave no answer.
     """
 
     name: str
@@ -97,18 +97,18 @@ class Answer:
 
     @property
     def command(self) -> str:
-        """The line that asks again."""
+        """The command that repeats the question."""
         return f"pqassay suite run --driver {self.name} --case {self.case} --operation {self.operation}"
 
     @property
     def told(self) -> str:
-        """Everything about it in one line of plain text."""
+        """All of it in one line of plain text."""
         parts = (self.query, self.reason, self.actual, self.stderr.partition("\n")[0])
         return ": ".join(part for part in parts if part) or self.verdict
 
 
 def answers(kept: Kept) -> Mapping[str, Sequence[Answer]]:
-    """What kept results say about each case that they name, by its id, in the order of operations."""
+    """The answers in stored results about each case, by case id, in the order of operations."""
     report = kept.report
     wrong = {(result.case, result.operation): result for result in report.results}
     lies = {exposure.case: exposure for exposure in report.exposures}
@@ -127,12 +127,12 @@ def answers(kept: Kept) -> Mapping[str, Sequence[Answer]]:
 
 
 def worst(given: Sequence[Answer]) -> str:
-    """The gravest verdict of some answers; ``not asked`` if there are none."""
+    """The most severe verdict of some answers; ``not asked`` if there are none."""
     return min((answer.verdict for answer in given), key=HARM.index, default="not asked")
 
 
 def counted(given: Sequence[Answer]) -> Iterator[tuple[str, int]]:
-    """How many answers have each verdict, the gravest first."""
+    """Yield the number of answers with each verdict, the most severe first."""
     counts = Counter(answer.verdict for answer in given)
     return ((verdict, counts[verdict]) for verdict in HARM if counts[verdict])
 
@@ -172,7 +172,7 @@ def _of_result(kept: Kept, result: Result) -> Answer:
 
 
 def _verdict(result: Result) -> str:
-    """The word for a result that is not simply right."""
+    """The verdict on a result that is not simply right."""
     actual = result.actual or ""
     if result.outcome == "unsupported":
         verdict = "unsupported"

@@ -1,4 +1,4 @@
-"""A page for each implementation: what it gets wrong by cause, what misleads it, what is expected, and how versions differ."""
+"""A page for each implementation: failures by cause, misleading lies, expected failures, and differences between versions."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from pqassay_suite.cases.expectations import Expectation, parse
 from pqassay_suite.drivers.implementations import EXPECTATIONS, Implementation
 
 CASES_SHOWN = 12
-"""Cases of one cause that are named; the rest is counted."""
+"""The number of cases of one cause that are listed; the rest is counted."""
 
 BOOST = 3
-"""How much sooner than other pages a search names that of an implementation, whose name many pages have."""
+"""The factor by which an implementation's page ranks before other pages with its name."""
 
 CSV_COLUMNS = (
     "implementation", "version", "case", "family", "kind", "operation", "verdict", "severity", "query", "reason", "actual", "expected",
@@ -36,10 +36,10 @@ class Cause(NamedTuple):
     """Wrong answers with one cause.
 
     Attributes:
-        first: The first of them.
-        observed: What was observed, in words.
-        cases: Ids of the cases, as far as they are shown.
-        more: How many more there are.
+        first: The first wrong answer.
+        observed: The observation in words.
+        cases: The ids of the listed cases.
+        more: The number of further cases.
     """
 
     first: Answer
@@ -49,7 +49,7 @@ class Cause(NamedTuple):
 
 
 class Change(NamedTuple):
-    """What differs between two versions: ids of cases with the operation that came to another verdict."""
+    """The differences between two versions: case ids with the operation whose verdict changed."""
 
     older: str
     newer: str
@@ -134,7 +134,7 @@ def _line(answer: Answer, site: Site) -> Sequence[str]:
 
 
 def slug(text: str) -> str:
-    """A text as part of an anchor."""
+    """A text in the form of an anchor."""
     return "-".join("".join(one if one.isalnum() else " " for one in text.lower()).split())
 
 
@@ -150,7 +150,7 @@ def _causes(kept: Kept) -> Iterator[Cause]:
 
 
 def observed(result: Result) -> str:
-    """What was observed, in words."""
+    """The observation of a result in words."""
     if result.severity is None:
         return result.outcome
     names = SEVERITIES | (WRITER_SEVERITIES if result.operation in WRITING else {})
@@ -171,7 +171,7 @@ def _expectations(known: Implementation | None) -> Sequence[Expectation]:
 
 
 def _changes(name: str, site: Site) -> Iterator[Change]:
-    """Yield what differs between each version and the one before it, the newest first; only what both were asked."""
+    """Yield the differences between each version and the previous one, the newest first, for questions that both were asked."""
     versions = [kept for kept in site.results.kept if kept.name == name]
     for older, newer in reversed(list(pairwise(versions))):
         before, after = (
@@ -190,6 +190,6 @@ def _changes(name: str, site: Site) -> Iterator[Change]:
 
 
 def _is_about(kept: Kept, software: str) -> bool:
-    """Whether a finding's software, such as ``Spark 4.3.0``, is an implementation."""
+    """Whether the software of a finding, such as ``Spark 4.3.0``, is an implementation."""
     name = software.rpartition(" ")[0].lower()
     return name in (kept.name, (kept.report.driver.name or "").lower())

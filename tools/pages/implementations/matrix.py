@@ -1,4 +1,4 @@
-"""The matrix: the gravest answer of each implementation about each kind of files of each family."""
+"""The matrix: the most severe answer of each implementation about each kind of files of each family."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pages.page import Site, implementation_page
 from pqassay_spec.rules import catalogue
 
 KINDS: Mapping[str, str] = {"valid": "valid files", "lie": "well-formed lies", "invalid": "damaged files"}
-"""Kinds of golden files as a reader meets them: what it must read, what it cannot know, and what it should notice."""
+"""Kinds of golden files for a reader: files that it must read, that it cannot recognize as false, and that it should refuse."""
 
 
 def kind_of(case: Mapping[str, Any]) -> str:
@@ -21,13 +21,13 @@ def kind_of(case: Mapping[str, Any]) -> str:
 
 
 class MatrixCell(NamedTuple):
-    """Answers of one implementation about one kind of files of one family.
+    """The answers of one implementation about one kind of files of one family.
 
     Attributes:
-        verdict: The gravest.
-        bad: How many cases failed.
-        asked: How many cases were asked.
-        told: What was answered, in words.
+        verdict: The most severe verdict.
+        bad: The number of failed cases.
+        asked: The number of asked cases.
+        told: The answers in words.
     """
 
     verdict: str
@@ -37,7 +37,7 @@ class MatrixCell(NamedTuple):
 
 
 def asked_families(site: Site) -> Sequence[catalogue.Family]:
-    """The families about whose golden files implementations are asked: those of tables have none."""
+    """The families with golden files for implementations; families of tables have none."""
     held = {case["family"] for case in site.cases.values()}
     return [family for family in catalogue.families() if family.prefix in held]
 

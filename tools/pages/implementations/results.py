@@ -1,4 +1,4 @@
-"""What the pages about implementations are made of: kept results, and what implementations are asked about today."""
+"""The data of pages about implementations: stored results, and the current cases."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from pqassay_suite.cases.case import GoldenCase, inputs_digest
 
 @dataclass(frozen=True)
 class Results:
-    """What the page is made of.
+    """The data of the page.
 
     Attributes:
         kept: The results, by name, older versions first.
-        cases: What an implementation is asked about today.
-        exchange: What readers made of the files of each writer.
-        wanted: Names of the implementations that should have results.
+        cases: The current cases for implementations.
+        exchange: The answers of readers about the files of each writer.
+        wanted: The names of implementations that should have results.
     """
 
     kept: Sequence[Kept]
@@ -37,30 +37,30 @@ class Results:
 
     @cached_property
     def digest(self) -> str:
-        """Digest of today's golden files, as reports have it of theirs."""
+        """The digest of the current golden files, in the form of reports."""
         return inputs_digest(self.cases)
 
     @cached_property
     def families(self) -> Mapping[str, str]:
-        """The family of each golden case by its id, without the tables to write, which have no page."""
+        """The family of each golden case by id, without tables to write, which have no page."""
         return {one.case.id: one.case.family for one in self.cases if one.data is None}
 
     @cached_property
     def lies(self) -> Sequence[GoldenCase]:
-        """The cases that tell a well-formed lie."""
+        """The cases with a well-formed lie."""
         return [one for one in self.cases if one.case.expect.scan == "exposure"]
 
     @cached_property
     def answers(self) -> Mapping[str, Mapping[str, Exposure]]:
-        """What the newest version of each implementation made of each case, by name and id."""
+        """The answer of the newest version of each implementation about each lie, by name and id."""
         return {kept.name: {one.case: one for one in kept.report.exposures} for kept in self.newest}
 
     def costs_rows(self, case: str) -> bool:
-        """True if an answer of any implementation about a lie lacks rows or has wrong ones, whatever else came."""
+        """Whether any implementation's answer about a lie lacks rows or has wrong rows."""
         return any(case in told and told[case].misled > 0 for told in self.answers.values())
 
     def verdicts(self, name: str) -> Mapping[str, int]:
-        """How often an implementation gave each answer about lies, ``not asked`` included."""
+        """How often an implementation gave each answer about lies, including ``not asked``."""
         told = self.answers[name]
         return Counter(
             told[id_].verdict if (id_ := lie.case.id) in told else "not asked" for lie in self.lies
@@ -68,6 +68,6 @@ class Results:
 
 
 def todays() -> Results:
-    """The results that are kept today."""
+    """The currently stored results."""
     wanted = [one.name for one in kept_results.in_the_matrix()]
     return Results(kept_results.results(), kept_results.asked_cases(), kept_results.exchange(), wanted)

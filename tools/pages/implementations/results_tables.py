@@ -1,12 +1,12 @@
 """Generated parts of the page on implementations, made of the results that ``make matrix`` keeps.
 
-    <!-- results: overview -->      each implementation and version: what was asked, passed, and wrong, by what was observed
-    <!-- results: lies -->          what each made of well-formed lies, one row for each file that cost somebody rows
-    <!-- results: exchange -->      files of each writer, read by each reader
-    <!-- results: not-asked -->     what each was not asked, since its driver does not declare it
+<!-- results: overview -->      each implementation and version: what was asked, passed, and wrong, by what was observed
+<!-- results: lies -->          what each made of well-formed lies, one row for each file that cost somebody rows
+<!-- results: exchange -->      files of each writer, read by each reader
+<!-- results: not-asked -->     what each was not asked, since its driver does not declare it
 
-Every part works with any number of results, none included.  The tables about single files show the newest version of each
-implementation, the overview all of them.
+Every part works with any number of results, even zero. The tables about single files show the newest version of each implementation, the
+overview all versions.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ HERE = "implementations/index.html"
 NOBODY = "No results are kept yet; `make matrix` asks the implementations that are built."
 
 CASES_SHOWN = 4
-"""Cases of one cause that are named."""
+"""The number of cases of one cause that are listed."""
 
 OF_LIES = ("right", "rows lost", "wrong rows", "refused", "crashed", "unsupported", "not asked")
-"""What a reader can make of a lie."""
+"""Possible answers of a reader about a lie."""
 
 OF_READERS = {severity: what for severity, what in SEVERITIES.items() if severity != UNMET}
-"""What is observed of readers."""
+"""Observed severities of readers."""
 
 
 def lines(part: str, link: Link) -> Iterator[str]:
     """Yield the Markdown lines of a part of the page.
 
     Raises:
-        KeyError: There is no such part.
-        UsageError: A file among the results is not a result.
+        KeyError: The part does not exist.
+        UsageError: A file in the folder of results is not a result.
     """
     yield from PARTS[part](shared_site().results, link)
 
@@ -79,7 +79,7 @@ PARTS: Mapping[str, Callable[[Results, Link], Iterator[str]]] = {
 
 
 def _places(one: Kept) -> Mapping[str, Any]:
-    """How many results did not pass: of readers by severity, of writers, and others by the outcome in words."""
+    """The number of results that did not pass: for readers by severity, for writers and others by outcome in words."""
     scored = one.report.scored
     wrong = [result for result in scored if not result.is_good and result.severity is not None]
     readers = Counter(result.severity for result in wrong if result.operation not in WRITING)
@@ -92,7 +92,7 @@ def _places(one: Kept) -> Mapping[str, Any]:
 
 
 def _lies_of(family: catalogue.Family, results: Results) -> Sequence[tuple[tuple[str, ...], Sequence[Case]]]:
-    """The lies of a family that cost somebody rows, by the rules that they break."""
+    """The lies of a family that cost some implementation rows, by their broken rules."""
     groups: dict[tuple[str, ...], list[Case]] = {}
     for lie in results.lies:
         if lie.case.family == family.prefix and results.costs_rows(lie.case.id):
@@ -101,7 +101,7 @@ def _lies_of(family: catalogue.Family, results: Results) -> Sequence[tuple[tuple
 
 
 def _troubles(results: Results) -> Iterator[tuple[str, str, Sequence[Trouble]]]:
-    """Yield what each reader gets wrong of each writer's files, by what happens."""
+    """Yield the errors of each reader on each writer's files, by effect."""
     for writer, written in results.exchange.items():
         for reader, reading in written.readers.items():
             groups: dict[tuple[str, str], list[Trouble]] = {}

@@ -1,4 +1,4 @@
-"""The status of implementations by feature, from measured results: each tick with the cases that prove it."""
+"""The status of implementations by feature, from measured results; each tick has the cases that prove it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TICK_SIGNS = {"yes": "✓", "partly": "◐", "no": "✗", "not shown": "○", "n
 """A sign for each tick."""
 
 CASES_SHOWN = 30
-"""Cases of a row that are listed; the JSON has all."""
+"""The number of cases of a row that are listed; the JSON has all."""
 
 
 @cache

@@ -1,4 +1,4 @@
-"""The pages of ``docs/upstream``, each a defect written as an issue, with its state."""
+"""The pages of ``docs/upstream``: each describes a defect in the form of an issue, with its state."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pages.places import UPSTREAM
 
 
 def upstream_issues() -> Iterator[str]:
-    """Yield a row for each page of ``docs/upstream`` but the index, of what is in the table at its top."""
+    """Yield a row for each page of ``docs/upstream`` except the index, from the table at its top."""
     kinds = ("Project", "Version", "State", "Rules")
 
     def rows() -> Iterator[tuple[str, ...]]:

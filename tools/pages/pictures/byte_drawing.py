@@ -1,4 +1,4 @@
-"""Drawing rows of bytes: each field is a box as wide as its bytes, and a link."""
+"""Drawings of rows of bytes: each field is a linked box as wide as its bytes."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from pages.pictures.byte_layout import Layout, Placed, Segment
 from pages.pictures.drawing import SMALL, Picture, fitted
 
 GUTTER, ROW, HEAD = 52, 46, 22
-"""Width of the column of offsets, and heights of a row and of the numbers above the first."""
+"""The width of the column of offsets, and the heights of a row and of the numbers above the first row."""
 
 BYTE = {8: 90, 4: 76}
-"""Width of a byte in rows of a length."""
+"""The width of a byte, by the length of rows."""
 
 UNUSED = ("reserved", "unused")
-"""Names of fields that hold nothing."""
+"""Names of unused fields."""
 
 
 def drawn(found: Layout, label: str) -> Picture:
-    """Draw rows of bytes."""
+    """Draw a layout of bytes."""
     byte = BYTE[found.width]
     picture = Picture(GUTTER + found.width * byte + 2, f"{label}, {found.width} in a row")
     used = max(segment.column + segment.columns for placed in found.placed for segment in placed.segments)
@@ -40,7 +40,7 @@ def _draw(picture: Picture, placed: Placed, byte: int) -> None:
         x, y, width = GUTTER + segment.column * byte, HEAD + segment.row * ROW, segment.columns * byte
         picture.box(x, y, width, ROW, kind, parent=link)
         if placed.is_broken:
-            for right in (7, 15):  # two slanted strokes: here are more bytes than are drawn
+            for right in (7, 15):  # two slanted strokes mark omitted bytes
                 end = x + width * 0.82 + right
                 picture.path([(end, y + 1), (end - 14, y + ROW - 1)], "break", link)
     _inner_borders(picture, placed, byte, link)
@@ -48,7 +48,7 @@ def _draw(picture: Picture, placed: Placed, byte: int) -> None:
 
 
 def _inner_borders(picture: Picture, placed: Placed, byte: int, link: ET.Element) -> None:
-    """Take away the border between two rows of one field, where both have it."""
+    """Remove the border between two rows of one field, where both have it."""
     for above, below in zip(placed.segments, placed.segments[1:], strict=False):
         start = max(above.column, below.column)
         end = min(above.column + above.columns, below.column + below.columns)
@@ -81,13 +81,13 @@ def _label(picture: Picture, placed: Placed, byte: int, link: ET.Element) -> Non
 
 
 def _type(told: str, width: float) -> list[str]:
-    """A type on one line: without what follows a comma, where there is no room for it."""
+    """A type on one line, without the part after a comma if there is no room for it."""
     whole, short = (fitted(words, width, 1, SMALL) for words in (told, told.partition(",")[0]))
     return short if whole[0].endswith("…") and not short[0].endswith("…") else whole
 
 
 def _joined(placed: Placed) -> int:
-    """Rows that a field fills from one end to the other."""
+    """The number of complete rows that a field fills."""
     whole = {segment.columns for segment in placed.segments} == {placed.labelled.columns}
     return len(placed.segments) if whole and len({one.column for one in placed.segments}) == 1 else 1
 

@@ -1,4 +1,4 @@
-"""Where the fields of a structure are drawn: rows of eight bytes, or of four where fields fit those better."""
+"""The layout of a structure's fields: rows of eight bytes, or of four if fields fit better."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pages.pictures.drawing import bytes_told
 from pqassay_spec.grammar.field_tables import construct_rows
 
 WIDTHS = (8, 4)
-"""Bytes of a row, the usual number first."""
+"""The number of bytes of a row, the usual one first."""
 
 LONGEST_ROWS = 2
-"""Rows of one field; a longer one is drawn as a single row that is broken."""
+"""The number of rows of one field; a longer field is drawn as one broken row."""
 
 MOST_ANCHORS = 16
-"""Bytes of one field that have an anchor each: longer ones are texts or records."""
+"""The largest field, in bytes, whose bytes each have an anchor; longer fields are texts or records."""
 
 
 @dataclass(frozen=True)
@@ -24,9 +24,9 @@ class Field:
     """A field of a structure.
 
     Attributes:
-        name, type, doc: As its declaration has them.
-        start: Its first byte, counted from the structure's; ``None`` behind a field whose size the data decide.
-        size: Its bytes; ``None`` where the data decide.
+        name, type, doc: Name, type and description from its declaration.
+        start: Its offset in the structure; ``None`` after a field of variable size.
+        size: Its size in bytes; ``None`` if variable.
         anchor: The anchor of its row in the table of fields.
     """
 
@@ -39,7 +39,7 @@ class Field:
 
     @property
     def place(self) -> str:
-        """Its bytes in words."""
+        """Its byte range in words."""
         if self.start is None:
             return (
                 f"{self.size} bytes"
@@ -52,12 +52,12 @@ class Field:
 
     @property
     def hint(self) -> str:
-        """All that is known of it."""
+        """Everything known about it, for a tooltip."""
         return f"{self.name}, {self.place}: {self.type}. {self.doc}"
 
 
 def slug(name: str) -> str:
-    """What the anchors of a structure begin with.
+    """The prefix of the anchors of a structure.
 
     >>> slug("pm.grammar.ColumnDescriptor"), slug("directory.distinct_set.SETS")
     ('columndescriptor', 'sets')
@@ -71,7 +71,7 @@ def field_anchor(prefix: str, name: str) -> str:
 
 
 def fields_of(structure: Any, prefix: str) -> list[Field]:
-    """The fields of a construct or a flat structure, as `construct_rows` has them."""
+    """The fields of a construct or a flat structure, from `construct_rows`."""
     return [
         Field(
             name=row.name,
@@ -92,7 +92,7 @@ def byte_anchors(field: Field, prefix: str) -> Iterator[str]:
 
 
 class Segment(NamedTuple):
-    """A part of a field in one row: its first column, and its columns."""
+    """A part of a field in one row: the row, its first column, and its number of columns."""
 
     row: int
     column: int
@@ -101,12 +101,12 @@ class Segment(NamedTuple):
 
 @dataclass(frozen=True)
 class Placed:
-    """A field, where it is drawn.
+    """A field with its place in the drawing.
 
     Attributes:
         field: The field.
-        segments: Its parts, from the first byte on.
-        is_broken: Whether it is drawn in fewer bytes than it has, or may have.
+        segments: Its parts, in order.
+        is_broken: Whether it is drawn with fewer bytes than it has, or may have.
     """
 
     field: Field
@@ -115,7 +115,7 @@ class Placed:
 
     @property
     def labelled(self) -> Segment:
-        """The part that has its name: the widest, and of these the first."""
+        """The part with its name: the widest, and of these the first."""
         return max(self.segments, key=lambda segment: segment.columns)
 
 
@@ -124,9 +124,9 @@ class Layout:
     """Fields in rows.
 
     Attributes:
-        width: Bytes of a row.
+        width: The number of bytes of a row.
         placed: The fields in the order of their bytes.
-        offsets: What each row begins with; ``None`` where the data decide.
+        offsets: The offset of each row; ``None`` if variable.
     """
 
     width: int
@@ -135,13 +135,13 @@ class Layout:
 
 
 def layout(fields: Sequence[Field]) -> Layout:
-    """Put fields into rows: of four bytes where fields cross the ends of longer ones only."""
+    """Arrange fields in rows: of four bytes, if only then fields do not cross the ends of rows."""
     layouts = [_layout(fields, width) for width in WIDTHS]
     return min(layouts, key=lambda found: (_crossings(found), -found.width))
 
 
 def _crossings(found: Layout) -> int:
-    """Fields that are cut by the end of a row which they do not fill."""
+    """The number of fields that cross the end of a row without filling the row."""
     return sum(
         len(placed.segments) > 1 and {segment.columns for segment in placed.segments} != {found.width}
         for placed in found.placed

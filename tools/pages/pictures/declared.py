@@ -1,4 +1,4 @@
-"""What chapters name: structures and enums of the specification, by their dotted names."""
+"""Lookup of structures and enums of the specification by their dotted names in chapters."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from typing import Any
 
 
 def declared(name: str) -> Any:
-    """What a dotted name means below ``pqassay_spec``. Raises `ImportError` or `AttributeError` where it means nothing."""
+    """The object with a dotted name below ``pqassay_spec``. Raises `ImportError` or `AttributeError` if there is none."""
     module, _, attribute = name.rpartition(".")
     return getattr(import_module(f"pqassay_spec.{module}"), attribute)

@@ -1,7 +1,7 @@
-"""SVG pictures that are part of a page: their colours come from the page, so that they are legible in light and dark mode.
+"""SVG pictures that are part of a page: their colors come from the page, so they are readable in light and dark mode.
 
-A picture is as wide as its page, or scrolls within a frame that the keyboard reaches.  What a shape means is never told by its
-colour alone: each kind has a border or a mark of its own, and a hint in words.
+A picture is as wide as its page, or scrolls within a frame that the keyboard reaches. Color alone never shows the meaning of a shape: each
+kind has its own border or mark, and a hint in words.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from collections.abc import Sequence
 from html import escape
 
 CHARACTER = 7.3
-"""Width of a character of 12 px in fonts of fixed width, about."""
+"""The approximate width of a character of 12 px in fixed-width fonts."""
 
 SMALL = 6.2
-"""Width of a character of 11 px in other fonts, about."""
+"""The approximate width of a character of 11 px in other fonts."""
 
 
 class Picture:
-    """A picture from the top down, in units of a pixel of a page that is wide enough.
+    """A picture, built from the top down, in pixels of a wide page.
 
     Args:
-        width: Units from left to right.
-        label: What it shows, for those who do not see it.
+        width: The width in units.
+        label: The description for screen readers.
     """
 
     def __init__(self, width: float, label: str) -> None:
@@ -43,7 +43,7 @@ class Picture:
         hint: str = "",
         parent: ET.Element | None = None,
     ) -> None:
-        """Add a rectangle of a kind, which the style sheet knows, perhaps to a link; ``hint`` is shown when the mouse is over it."""
+        """Add a rectangle with a kind from the style sheet, perhaps inside a link; ``hint`` is its tooltip."""
         self._reach(y + height)
         place = {"x": x, "y": y, "width": max(width, 0.5), "height": height}
         found = ET.SubElement(
@@ -55,7 +55,7 @@ class Picture:
     def boxes(
         self, places: Sequence[tuple[float, float]], y: float, height: float, kind: str, hint: str
     ) -> None:
-        """Add rectangles of one kind side by side, given by where they begin and their widths, as one shape."""
+        """Add rectangles of one kind side by side, given by their starts and widths, as one shape."""
         self._reach(y + height)
         parts = (
             f"M{x + 0.5:.4g} {y:g}h{max(width - 1, 0.5):.4g}v{height:g}h-{max(width - 1, 0.5):.4g}z"
@@ -65,7 +65,7 @@ class Picture:
         ET.SubElement(found, "title").text = hint
 
     def link(self, href: str, hint: str) -> ET.Element:
-        """Begin a link: what is put into the element leads there."""
+        """Begin a link; elements added to the returned element lead there."""
         self._has_links = True
         found = ET.SubElement(self._body, "a", {"href": href})
         ET.SubElement(found, "title").text = hint
@@ -88,7 +88,7 @@ class Picture:
     def html(self, kind: str, caption: str = "") -> str:
         """The picture as one line of HTML: a figure that scrolls sideways where there is no room.
 
-        A picture with links is a group, since the parts of an image cannot be reached.
+        A picture with links is a group, since parts of an image cannot be focused.
         """
         height = self.height + 2
         shape = {
@@ -109,7 +109,7 @@ class Picture:
 
 
 LEAST = 0.92
-"""The smallest scale at which a picture is shown: below, it scrolls."""
+"""The smallest scale at which a picture is shown; below it, the picture scrolls."""
 
 
 def _places(places: dict[str, float]) -> dict[str, str]:
@@ -117,7 +117,7 @@ def _places(places: dict[str, float]) -> dict[str, str]:
 
 
 def fitted(words: str, width: float, most: int, character: float = CHARACTER) -> list[str]:
-    """Words in at most ``most`` lines of a width, broken behind underscores and spaces, and cut where they still do not fit.
+    """Words in at most ``most`` lines of a width, broken after underscores and spaces, and truncated if still too long.
 
     >>> fitted("max_rep_level", 76, 2)
     ['max_rep_', 'level']
@@ -134,7 +134,7 @@ def fitted(words: str, width: float, most: int, character: float = CHARACTER) ->
 
 
 def bytes_told(start: int, length: int) -> str:
-    """The bytes of a field in words.
+    """The byte range of a field in words.
 
     >>> bytes_told(29, 1), bytes_told(24, 4)
     ('byte 29', 'bytes 24 to 27')

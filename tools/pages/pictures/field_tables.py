@@ -1,4 +1,4 @@
-"""Tables of fields: of constructs, of Thrift structs, of JSON objects, of enums, and every struct that a footer reaches."""
+"""Tables of fields: of constructs, Thrift structs, JSON objects and enums, and of every struct in a footer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pqassay_spec.pm.from_parquet.questdb_key import JsonField
 from pqassay_spec.table.json_objects import JsonObject
 
 STRUCTS_PAGE = "spec/compact_thrift.md"
-"""The page that holds the section of every struct; types link to it."""
+"""The page with a section for every struct; types link to it."""
 
 JSON_TYPES = {list: "array of strings", int: "integer", bool: "boolean"}
 
@@ -49,8 +49,8 @@ def member_table(fields: Iterable[JsonField] | JsonObject) -> Iterator[str]:
 def field_table(structure: Any, link: Link, prefix: str) -> Iterator[str]:
     """Yield the fields of a declared structure, Thrift or construct, each with an anchor.
 
-    Anchors are the prefix and the name of the field, such as ``columndescriptor-max_rep_level``; in a construct each byte with a fixed place
-    has one as well, such as ``columndescriptor-byte-29``.
+    Anchors are the prefix and the name of the field, such as ``columndescriptor-max_rep_level``; in a construct, each byte with a fixed
+    place also has one, such as ``columndescriptor-byte-29``.
     """
     if isinstance(structure, type) and issubclass(structure, Record):
         types = {field.name: _linked_type(field.type, link) for field in structure.fields}
@@ -86,7 +86,7 @@ def _bytes(field: Field, prefix: str) -> str:
 
 
 def _linked_type(kind: FieldType, link: Link) -> str:
-    """Return the name of a type, linked to the section of the struct or enum that it names."""
+    """The name of a type, linked to the section of its struct or enum."""
     if isinstance(kind, ListOf):
         return f"list of {_linked_type(kind.element, link)}"
     records, enums = reached()
@@ -105,7 +105,7 @@ def enum_table(names: type[IntEnum | IntFlag]) -> Iterator[str]:
 
 @cache
 def reached() -> tuple[list[type[Record]], list[type[IntEnum]]]:
-    """Every struct that a footer can hold, `FileMetaData` first, in the order in which fields name them, and every enum of their fields."""
+    """Every struct that a footer can contain, `FileMetaData` first, in the order of their first use, and every enum of their fields."""
     records: list[type[Record]] = []
     enums: list[type[IntEnum]] = []
 
@@ -125,7 +125,7 @@ def reached() -> tuple[list[type[Record]], list[type[IntEnum]]]:
 
 
 def footer_structs(link: Link) -> Iterator[str]:
-    """Yield a section for each struct with fields, then a table of the others, then the enums."""
+    """Yield a section for each struct with fields, then a table of structs without fields, then the enums."""
     records, enums = reached()
     for record in records:
         if record.fields:

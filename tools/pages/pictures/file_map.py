@@ -1,4 +1,4 @@
-"""A Parquet file as a whole, drawn from the bytes of a golden file: ``<!-- layout: parquet.file -->``."""
+"""A drawing of a whole Parquet file, from the bytes of a golden file: ``<!-- layout: parquet.file -->``."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from pages.pictures.golden_bytes import leaves
 from pqassay_spec.grammar.trace import Leaf
 
 CASE = "idx1/behind-page-index-and-bloom-filters"
-"""A file with two row groups, whose chunks have several pages, and with everything that a body can hold."""
+"""The golden file: two row groups, chunks with several pages, and every kind of structure in the body."""
 
 PART = re.compile(
     r"row_groups\[(?P<group>\d+)\]\.columns\[(?P<column>\d+)\]\."
     r"(?:pages\[(?P<page>\d+)\]\.(?P<part>header|body)|(?P<structure>column_index|offset_index|bloom_filter\.(?:header|bitset)))"
     r"|(?P<other>head\.\w+|tail\.\w+|\w+)"
 )
-"""The part of the file that a leaf belongs to."""
+"""Patterns for the part of the file that a leaf belongs to."""
 
 CHAPTERS = {
     "head.magic": ("parquet_file.md", "head"),
@@ -35,10 +35,10 @@ CHAPTERS = {
     "tail.footer_length": ("parquet_file.md", "tail"),
     "tail.magic": ("parquet_file.md", "tail"),
 }
-"""Where each part is specified: chapter and section."""
+"""The chapter and section about each part."""
 
 VALUES = ("body", "bloom_filter.bitset")
-"""Parts that hold values; the others are metadata, and are drawn otherwise."""
+"""Parts with values; the others are metadata, and are drawn differently."""
 
 LABELS = {
     "head.magic": "head",
@@ -48,17 +48,17 @@ LABELS = {
     "idx1": "index",
     "tail.footer_length": "tail",
 }
-"""What a line of parts is called."""
+"""The labels of the lines of parts."""
 
 
 class Region(NamedTuple):
     """A part of the file.
 
     Attributes:
-        kind: What it is, a key of `CHAPTERS`.
-        line: What it is drawn with: parts with the same are drawn side by side.
-        name: What its box says.
-        start, end: Its bytes.
+        kind: Its kind, a key of `CHAPTERS`.
+        line: Its line in the drawing: parts of one line are drawn side by side.
+        name: The text of its box.
+        start, end: Its byte range.
     """
 
     kind: str
@@ -69,11 +69,11 @@ class Region(NamedTuple):
 
 
 COLUMN = re.compile(r"footer\.row_groups\[0\]\.columns\[\d+\]\.meta_data\.path_in_schema\[0\]$")
-"""The name of a column, in the first row group."""
+"""A pattern for the name of a column in the first row group."""
 
 
 def regions() -> list[Region]:
-    """The parts of the file in the order of their bytes; they tile it."""
+    """The parts of the file in the order of their bytes; together, they cover the file."""
     everything = leaves(CASE)
     names = [str(leaf.value) for leaf in everything if COLUMN.match(leaf.path)]
     found: list[Region] = []
@@ -106,7 +106,7 @@ def _region(part: tuple[str | None, ...], start: int, end: int, names: Sequence[
 
 
 GUTTER, LABEL, WIDTH, ROW = 46, 150, 760, 34
-"""Widths of the column of offsets, of the names of lines, and of the picture; height of a line."""
+"""The widths of the column of offsets, of the labels of lines, and of the picture; and the height of a line."""
 
 
 def lines(link: Link) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""A bloom filter, header and bitset, drawn from the bytes of a golden file: ``<!-- layout: parquet.bloom -->``."""
+"""A drawing of a bloom filter, header and bitset, from the bytes of a golden file: ``<!-- layout: parquet.bloom -->``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pqassay_spec.parquet.bloom import BLOCK_SIZE, SALTS
 from pqassay_spec.parquet.thrift import BloomFilterHeader
 
 CASE = "blm/hand-typed"
-"""A filter of one block."""
+"""The golden file with a filter of one block."""
 
 
 def lines(_: Link) -> Iterator[str]:
@@ -37,7 +37,7 @@ def parts() -> tuple[Sequence[Leaf], Leaf]:
 
 
 def header_fields() -> list[Field]:
-    """The fields of the header, each with the bytes that lead to its value."""
+    """The fields of the header, each with its structural bytes."""
     header, _ = parts()
     content, start = raw(CASE), header[0].offset
     fields: list[Field] = []

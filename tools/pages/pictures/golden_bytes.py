@@ -1,4 +1,4 @@
-"""The bytes of golden files that pictures are drawn from."""
+"""The bytes of golden files for pictures."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ def raw(case: str, name: str = DATA) -> bytes:
 
 
 def leaves(case: str) -> Sequence[Leaf]:
-    """What every byte of the Parquet file of a golden case is, in the order of the bytes.
+    """The leaves of all bytes in the Parquet file of a golden case, in order.
 
     Raises:
-        ValueError: It cannot be read.
+        ValueError: The file cannot be read.
     """
     found: list[Leaf] = []
     with FileSource(GOLDEN_FILES / case / DATA) as source:

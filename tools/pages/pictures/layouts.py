@@ -22,8 +22,8 @@ def lines(name: str, link: Link) -> Iterator[str]:
     """Yield the picture of a structure.
 
     Raises:
-        AttributeError, ImportError: There is no such structure.
-        TypeError: It has no fields with a place.
+        AttributeError, ImportError: The structure does not exist.
+        TypeError: The structure has no fields with a place.
     """
     if name in WHOLE:
         yield from WHOLE[name](link)

@@ -3,5 +3,5 @@
 Contents: the list (`rule_list`), the pages (`rule_pages`), the tables of a family (`rule_tables`), rules for readers (`reader_rules`) and
 mistakes in the documents that rules come from (`errata_tables`).
 
-Excluded: a sentence of a rule; those are read from the catalogue.
+Excluded: sentences of rules, which are read from the catalog.
 """

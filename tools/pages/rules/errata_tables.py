@@ -13,18 +13,18 @@ from pages.places import CHAPTERS, ERRATA
 PM_CHAPTER = CHAPTERS / "pm.md"
 
 CONTRADICTIONS = "## Where the document contradicts itself or real files"
-"""The section of that chapter with the table."""
+"""The section of the `_pm` chapter with the table."""
 
 
 class Mistake(NamedTuple):
     """A mistake in a document.
 
     Attributes:
-        place: Where it is.
-        says: What the document says there.
-        right: What is so instead.
+        place: Its place.
+        says: The text of the document.
+        right: The right statement.
         golden: Id of the golden case that shows it.
-        test: The test that shows it, as pytest calls it.
+        test: The test that shows it, as a pytest id.
     """
 
     place: str
@@ -35,7 +35,7 @@ class Mistake(NamedTuple):
 
 
 class Document(NamedTuple):
-    """A document with mistakes: its title, where it can be read, and they."""
+    """A document with mistakes: its title, its address, and the mistakes."""
 
     title: str
     address: str
@@ -43,7 +43,7 @@ class Document(NamedTuple):
 
 
 def documents() -> dict[str, Document]:
-    """The documents of ``errata.toml``, by the names that pages call them."""
+    """The documents of ``errata.toml``, by their names on pages."""
     read = tomllib.loads(ERRATA.read_text(encoding="utf-8"))
     return {
         name: Document(one["title"], one["address"], [Mistake(**mistake) for mistake in one["mistake"]])
@@ -80,5 +80,5 @@ def contradictions(link: Link) -> Iterator[str]:
 
 
 def lines(name: str, link: Link) -> Iterator[str]:
-    """Yield the mistakes of the document that a page calls by a name; ``pm`` is the table of its chapter."""
+    """Yield the mistakes of a document, by its name on a page; ``pm`` is the table of the `_pm` chapter."""
     yield from contradictions(link) if name == "pm" else errata(documents()[name], link)

@@ -1,4 +1,4 @@
-"""Rules for readers, and the rules that a decision to skip rests on."""
+"""Tables of rules for readers, and of rules that a decision to skip relies on."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def reader_rules(prefix: str, link: Link) -> Iterator[str]:
 
 
 def relied_on(ids: Sequence[str], link: Link) -> Iterator[str]:
-    """Yield a table of rules that have to be kept for a decision to be right."""
+    """Yield a table of rules that must be kept so that a decision is right."""
     rows = (
         (rule_link(rule.id, link), rule.sentence, rule.could)
         for rule in (catalogue.rules()[rule_id] for rule_id in ids)

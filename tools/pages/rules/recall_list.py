@@ -1,4 +1,4 @@
-"""The list of all kinds of false facts that were tried, with a filter: which are found, by which rules, and why some are not."""
+"""The list of all tried kinds of false facts, with a filter: the rules that find them, or why some are not found."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ HERE = "recall.html"
 
 
 class Row(NamedTuple):
-    """The kinds of changes of a field that got one answer.
+    """The kinds of changes of a field with the same answer.
 
     Attributes:
         subject: ``file`` or ``table``.
         field: Path of the field.
-        answer: The answer, one of `SHOWN`, *valid* for what need not be found.
-        changes: What was done to the field.
-        writers: Whose files have the field.
+        answer: The answer, one of `SHOWN`; *valid* for a change that keeps the file valid.
+        changes: The changes of the field.
+        writers: The writers of files with the field.
         findings: The greatest number of rules that FAIL after one change.
         rules: The rules that answer most often.
-        reasons: Why it is not found, or why it is more than one finding.
+        reasons: Why it is not found, or has more than one finding.
     """
 
     subject: str

@@ -1,4 +1,4 @@
-"""Rules as boxes in the chapters: each with its id, level and sentence, whole in the list of a family's rules and brief where the text speaks of it."""
+"""Rules as boxes in chapters, with id, level and sentence: complete in the list of a family, and brief beside the text."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ ORIGINS = {
 }
 
 CASES_SHOWN = 8
-"""Golden files that the box of a rule for readers names."""
+"""The number of golden files in the box of a rule for readers."""
 
 OUT_OF_SEARCH = "data-search-exclude"
-"""Marks what the search leaves out: the page of a rule is what it finds."""
+"""The attribute that excludes parts from the search, which should find the page of a rule instead."""
 
 
 def boxes(rules: Iterable[catalogue.Rule], link: Link) -> Iterator[str]:
-    """Yield a box for each rule with everything that the catalogue knows about it."""
+    """Yield a box for each rule with all its data from the catalog."""
     site = shared_site()
     content = site.render(
         "rule_boxes.html",
@@ -48,11 +48,11 @@ def boxes(rules: Iterable[catalogue.Rule], link: Link) -> Iterator[str]:
 
 
 def brief(rules: Iterable[catalogue.Rule], to_rules: str) -> str:
-    """Boxes of one line or two, for the end of a section that speaks of these rules.
+    """Boxes of one or two lines, for the end of a section about these rules.
 
     Args:
         rules: The rules.
-        to_rules: The address of the folder of their pages as seen from the page, with a slash at its end.
+        to_rules: The relative address of the folder of rule pages, with a slash at the end.
     """
     lines = Markup("").join(
         Markup('<li class="rule"><a href="{}{}.html">{}</a> <b class="{}">{}</b> {}</li>').format(
@@ -64,7 +64,7 @@ def brief(rules: Iterable[catalogue.Rule], to_rules: str) -> str:
 
 
 def spoken_of(text: str, prefixes: Iterable[str]) -> list[catalogue.Rule]:
-    """The rules of families that a text names, each once, in its order.
+    """The rules of some families in a text, without duplicates, in the order of the text.
 
     >>> [rule.id for rule in spoken_of("<p>see STA-041 and <a>PIX-070</a>, STA-041</p>", ["STA"])]
     ['STA-041']

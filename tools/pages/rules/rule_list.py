@@ -1,4 +1,4 @@
-"""The list of all rules with its filter, and the same as data."""
+"""The list of all rules with its filter, and its data as a download."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pqassay_spec.rules.profiles import profiles
 HERE = "rules/index.html"
 
 JUDGES_NO_FILES = "-"
-"""The columns of a rule for readers where rules for files have a verdict, a tier and an observation."""
+"""The content of columns that rules for readers lack: verdict, tier and observation."""
 
 ROLES = (("writer", "writers"), ("reader", "readers"), ("both", "both"))
 
@@ -56,7 +56,7 @@ def lines(site: Site) -> Iterator[str]:
 
 
 def _observed(rule: catalogue.Rule) -> str:
-    """What engines were seen to do; of rules for tables, with golden tables."""
+    """The observed behavior of engines; for rules about tables, on golden tables."""
     if not rule.judges_files:
         return JUDGES_NO_FILES
     return observed(rule.id).effect
@@ -67,12 +67,12 @@ def _same(values: Sequence[str]) -> Sequence[tuple[str, str]]:
 
 
 def _profiles(rule: catalogue.Rule) -> Sequence[str]:
-    """The profiles that report more where a file breaks the rule."""
+    """The profiles that raise the verdict of the rule."""
     return [one.name for one in profiles().values() if rule.judges_files and one.promotion_of(rule)]
 
 
 def files(site: Site) -> Iterator[File]:
-    """Yield every rule with everything that the catalogue, the golden files and the results know, as JSON."""
+    """Yield every rule as JSON, with all data of the catalog, the golden files and the results."""
     told = {
         "schema_version": SCHEMA_VERSION,
         "kind": "rules",
@@ -86,7 +86,7 @@ def files(site: Site) -> Iterator[File]:
             for one in catalogue.families()
         ],
     }
-    # A rule on each line: the encoder of C, which takes a tenth of the time, does not indent.
+    # A rule on each line: the C encoder, which takes a tenth of the time, does not indent.
     rules = ",\n".join(
         json.dumps(_as_json(rule, site), ensure_ascii=False) for rule in catalogue.rules().values()
     )

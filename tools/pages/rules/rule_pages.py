@@ -1,4 +1,4 @@
-"""A page for each rule: what it demands, who breaks it, what that does to whom, the bytes, and where everything comes from."""
+"""A page for each rule: its obligation, violations and their effects, bytes, and sources."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from pqassay_spec.rules.quirks import quirks_of
 from pqassay_spec.rules.reader_cases import cases_of, reader_rules_of
 
 MOST_CASES = 12
-"""Golden files whose answers a page shows; the rest is listed."""
+"""The number of golden files whose answers a page shows; the rest is only listed."""
 
 MOST_FIELDS = 2
-"""Changed fields that are shown with their bytes."""
+"""The number of changed fields that are shown with their bytes."""
 
 ROLES = {"writer": "for writers", "reader": "for readers", "both": "for writers and readers"}
 
@@ -41,11 +41,11 @@ DECODINGS = {
 }
 
 BOOST = 2.0
-"""How much sooner than chapters a search names the page of a rule."""
+"""The factor by which a rule's page ranks before chapters in the search."""
 
 
 class Lesson(NamedTuple):
-    """What one case shows of a rule: the case, and the answer of each implementation, ``None`` where it was not asked."""
+    """One case about a rule, with the answer of each implementation; ``None`` if it was not asked."""
 
     case: Mapping[str, Any]
     answers: Sequence[Answer | None]
@@ -107,7 +107,7 @@ def _body(rule: Rule, family: catalogue.Family, path: str, site: Site) -> str:
 
 
 def facts_of(rule: Rule, family: catalogue.Family, site: Site) -> Mapping[str, Any]:
-    """What the page of every rule tells, whatever it is about."""
+    """The data of every rule's page, for rules of any kind."""
     return {
         "rule": rule,
         "family": family,
@@ -129,7 +129,7 @@ def facts_of(rule: Rule, family: catalogue.Family, site: Site) -> Mapping[str, A
 
 
 def _body_about_tables(rule: Rule, family: catalogue.Family, path: str, site: Site) -> str:
-    """What golden tables show of a rule."""
+    """The part of a rule's page about golden tables."""
     lessons = lessons_of(rule, site)
     pair = lessons.pair
     findings = (
@@ -161,7 +161,7 @@ def _body_about_tables(rule: Rule, family: catalogue.Family, path: str, site: Si
 
 @cache
 def cases_about(rule: Rule, site: Site) -> Sequence[Mapping[str, Any]]:
-    """Golden cases that break a rule for files, or that test one for readers; first those that break nothing else, and harm most."""
+    """Golden cases that break a rule for files, or that test a rule for readers; those with no other broken rule and most harm come first."""
     if not rule.judges_files:
         return [site.cases[name] for name in cases_of(rule.id, tuple(site.cases))]
     return sorted(
@@ -179,7 +179,7 @@ def _worst(given: Sequence[Answer]) -> Answer | None:
 
 
 def _gravest(lessons: Sequence[Lesson]) -> Answer | None:
-    """The gravest answer of all, for the command that asks again."""
+    """The most severe answer of all, for the command that repeats it."""
     found = [
         answer
         for lesson in lessons
@@ -190,7 +190,7 @@ def _gravest(lessons: Sequence[Lesson]) -> Answer | None:
 
 
 def harm_today(rule: Rule, site: Site) -> str:
-    """The gravest verdict of any implementation about the golden files of a rule for files."""
+    """The most severe verdict of any implementation about the golden files of a rule for files."""
     given = [
         answer
         for case in cases_about(rule, site)
@@ -201,7 +201,7 @@ def harm_today(rule: Rule, site: Site) -> str:
 
 
 def _downloads(pair: Mapping[str, Any] | None) -> Sequence[tuple[str, str, str]]:
-    """What can be downloaded: a label, the case, and the path in the site."""
+    """The downloads: a label, the case, and the path in the site."""
     if pair is None:
         return ()
     name = pair["input"]["file"]

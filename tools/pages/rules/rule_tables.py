@@ -1,4 +1,4 @@
-"""Lists of rules, and tables of the documents that they come from, and of the releases that they name."""
+"""Lists of rules, and tables of their source documents and releases."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def family_called(prefix: str) -> catalogue.Family:
 
 
 def rules_of_files(family: catalogue.Family, link: Link) -> Iterator[str]:
-    """Yield one family's rules for files with everything the catalogue knows about them."""
+    """Yield one family's rules for files with all their data from the catalog."""
     yield from boxes((rule for rule in family.rules if rule.judges_files), link)
 
 
 def status_of_family(family: catalogue.Family, link: Link) -> Iterator[str]:
-    """Yield the status of a chapter: its version, the documents that it follows at their revisions, its rules, errata, and how to cite it."""
+    """Yield the status of a chapter: version, source documents with revisions, rules, errata, and citation."""
     named = dict.fromkeys(rule.origin.document for rule in family.rules)
     versions = {rule.since for rule in family.rules}
     yield shared_site().render(

@@ -1,6 +1,6 @@
 """Algorithms step by step, each step computed from golden files.
 
-Contents: what a stepper is made of (`steps`), a module for each, and the list of them (`steppers`).
+Contents: parts of steppers (`steps`), a module for each stepper, and their list (`steppers`).
 
-Excluded: what an implementation answered, and a page of a case or a rule.
+Excluded: answers of implementations, and pages of cases or rules.
 """

@@ -15,20 +15,20 @@ from pqassay_spec.grammar.xxh64 import xxh64
 from pqassay_spec.parquet import bloom
 
 CASE, FULL = "blm/two-blocks", "blm/too-small-for-its-values"
-"""A filter over texts, and one that is too small for the numbers it holds."""
+"""The golden cases: a filter over texts, and a filter that is too small for its numbers."""
 
 METALS = ("iron", "gold", "silver", "mercury")
-"""Values that are looked for; the first that the file does not hold is shown."""
+"""Values to look up; the first one that the file does not contain is shown."""
 
 
 @dataclass(frozen=True)
 class Filter:
-    """A filter of a golden file, and what it was made for.
+    """A filter of a golden file, with its values.
 
     Attributes:
-        offset: Where the bitset begins in the file.
-        bitset: Its bits.
-        values: The distinct values of its chunk as they are hashed, in the order of the file.
+        offset: The offset of the bitset in the file.
+        bitset: The bytes of the bitset.
+        values: The distinct values of its chunk in their hashed form, in the order of the file.
     """
 
     offset: int
@@ -42,7 +42,7 @@ class Filter:
 
     @classmethod
     def of(cls, *values: bytes, size: int) -> Filter:
-        """A filter of some bytes in which values were inserted."""
+        """A filter of a size in bytes with inserted values."""
         bitset = bytearray(size)
         for value in values:
             bloom.insert(bitset, xxh64(value))
@@ -66,7 +66,7 @@ class Filter:
 
 
 def filter_of(case: str) -> Filter:
-    """The first filter of a file, and the values of its chunk, which are stored as they are."""
+    """The first filter of a file, and the values of its chunk, as stored."""
     content, found = raw(case), leaves(case)
     bitset = next(leaf for leaf in found if leaf.path.endswith(".bloom_filter.bitset"))
     chunk = bitset.path.removesuffix(".bloom_filter.bitset")
@@ -81,10 +81,10 @@ def filter_of(case: str) -> Filter:
 
 
 def context(link: Link) -> dict[str, Any]:
-    """What the steps show: a filter and a value in it, the same value in an empty filter, and a value that another filter passes wrongly.
+    """The content of the steps: a filter and a value in it, the same value in an empty filter, and a false positive of another filter.
 
     Raises:
-        ValueError: The file is not what its values make.
+        ValueError: The filter of the file does not follow from its values.
     """
     made, full = filter_of(CASE), filter_of(FULL)
     value, size = made.values[0], len(made.bitset)
@@ -121,11 +121,11 @@ def halves(hashed: int) -> tuple[int, int]:
 # ------------------------------------------------------------------------------------------------------- the picture
 
 CELL, GUTTER, TOP = 17, 62, 20
-"""Side of a bit, width of the names of words, and height of the numbers of bits."""
+"""The size of a bit, the width of the names of words, and the height of the numbers of bits."""
 
 
 def bits(words: Sequence[int], probed: Sequence[int] = (), caption: str = "") -> Markup:
-    """The bits of a block, a row for each word, the lowest bit first; those that are looked at have a frame."""
+    """The bits of a block, a row for each word, the lowest bit first; probed bits have a frame."""
     told = "; ".join(
         f"word {number}: {' '.join(map(str, _set(word))) or 'none'}" for number, word in enumerate(words)
     )
@@ -145,7 +145,7 @@ def bits(words: Sequence[int], probed: Sequence[int] = (), caption: str = "") ->
 
 
 def _borders(y: float) -> list[tuple[float, float]]:
-    """The borders between the bits of a word, as one line up and down."""
+    """The borders between the bits of a word, as one line that goes up and down."""
     points: list[tuple[float, float]] = []
     for bit in range(1, bloom.WORD_BITS):
         ends = [(GUTTER + bit * CELL, y), (GUTTER + bit * CELL, y + CELL)]

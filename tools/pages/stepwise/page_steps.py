@@ -1,4 +1,4 @@
-"""The stepper of a page search over two columns: from bounds to pages, to rows, and to the pages of every column."""
+"""The stepper of a page search over two columns: from bounds to pages, to rows, and to the pages of all columns."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from pqassay_spec.parquet.page_search import (
 from pqassay_spec.parquet.thrift import ColumnIndex, OffsetIndex
 
 CASE = "pix/article-two-columns"
-"""A row group whose columns are cut into pages at different rows."""
+"""The golden case: a row group whose columns have page boundaries at different rows."""
 
 PATH = GOLDEN_FILES / CASE / DATA
 
@@ -38,7 +38,7 @@ TERMS: Sequence[tuple[str, Condition, bytes, str]] = (
     ("A", ">", (35).to_bytes(4, "little"), "A > 35"),
     ("B", "=", b"F", "B = 'F'"),
 )
-"""The condition: column, comparison, PLAIN bytes of the literal, and the same in SQL."""
+"""The condition: column, comparison, PLAIN bytes of the literal, and the SQL form."""
 
 CONDITION = " AND ".join(sql for *_, sql in TERMS)
 
@@ -63,11 +63,11 @@ class Search:
 
     Attributes:
         columns: The columns by name.
-        row_count: Rows of the row group.
-        pages: For each term, the pages that its bounds leave.
-        rows: For each term, the rows of these.
-        both: The rows that all terms leave.
-        needed: For each column, the pages that hold any of those.
+        row_count: The number of rows of the row group.
+        pages: For each term, the pages whose bounds match.
+        rows: For each term, the rows of these pages.
+        both: The rows that remain after all terms.
+        needed: For each column, the pages with any of these rows.
     """
 
     columns: Mapping[str, Column]
@@ -107,7 +107,7 @@ def search() -> Search:
 
 
 def context(link: Link) -> dict[str, Any]:
-    """What the steps show: the search, the pages that are read, and the rows of the result."""
+    """The content of the steps: the search, the pages that are read, and the rows of the result."""
     found = search()
     return {
         "source": f"Drawn from the bytes of the golden file {case_link(CASE, link)}.",
@@ -122,7 +122,7 @@ def context(link: Link) -> dict[str, Any]:
 
 
 def _fetched(found: Search) -> Iterator[tuple[str, ...]]:
-    """Yield the pages that are read, and how many bytes they take in all."""
+    """Yield the pages that are read, and their total size."""
     read = stored = 0
     for name, column in found.columns.items():
         stored += sum(location.compressed_page_size for location in column.places.page_locations)
@@ -134,7 +134,7 @@ def _fetched(found: Search) -> Iterator[tuple[str, ...]]:
 
 
 def _matches(found: Search) -> Iterator[tuple[str, ...]]:
-    """Yield the rows of which the condition is true, by the values of those that are left."""
+    """Yield the remaining rows with values for which the condition is true."""
     table = scan(PATH, None, list(found.columns)).to_table().to_pylist()
     wanted = scan(PATH, CONDITION, list(found.columns)).to_table().to_pylist()
     for number in (number for part in found.both for number in part):
@@ -153,11 +153,11 @@ def told(rows: Rows) -> str:
 
 
 GUTTER, WIDTH, ROW, GAP, TOP = 30, 700, 40, 12, 24
-"""Width of the names of columns and of the picture, heights of a column, between two, and above the first."""
+"""The widths of column names and of the picture; the heights of a column, of a gap, and of the top."""
 
 
 def drawn(found: Search, left: Mapping[str, Sequence[int]] | None = None, rows: Rows | None = None) -> Markup:
-    """The pages of all columns: of those in ``left``, which pages are left, and the rows that are."""
+    """The pages of all columns; for columns in ``left``, the remaining pages, and the remaining rows."""
     state = f"rows {told(rows)} are left" if rows is not None else "nothing is left out yet"
     picture = Picture(WIDTH, f"Pages of columns {', '.join(found.columns)}: {state}")
     scale = (WIDTH - GUTTER - 12) / found.row_count

@@ -1,4 +1,4 @@
-"""The stepper of the snapshots of ``_pm``: an update of QuestDB's files, what a crash leaves at each step, and a chain of footers."""
+"""The stepper of ``_pm`` snapshots: an update of QuestDB's files, the state after a crash at each step, and a chain of footers."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm.trace import traced
 
 CHAIN = f"interop/{BEFORE.parent.name}/{BEFORE.name.removesuffix('0')}"
-"""What the names of the partition's versions begin with."""
+"""The prefix of the names of the partition's versions."""
 
 LAST = 5
-"""The last of them."""
+"""The number of the last version."""
 
 TORN = "pm/orphan-tail"
-"""A file that a crash left behind."""
+"""The golden case with a file that a crash left."""
 
 COMMITTED = f"header.{pm.FixedHeader.grammar.subcons[0].name}"
 """The path of the committed size."""
 
 
 def context(link: Link) -> dict[str, Any]:
-    """What the steps show: the states of an update, and the chain of the last version of the partition."""
+    """The content of the steps: the states of an update, and the chain of the partition's last version."""
     found = states()
     content = raw(f"{CHAIN}{LAST}", pm.FILE_NAME)
     chain = PmReader.from_bytes(content).snapshots()
@@ -61,7 +61,7 @@ def context(link: Link) -> dict[str, Any]:
 
 
 def _read(state: State, before: State) -> Iterator[Sequence[str | Markup]]:
-    """Yield the bytes that a reader looks at, in its order, and what follows from them."""
+    """Yield the bytes that a reader uses, in its order, with their meaning."""
     leaves = {leaf.path: leaf for leaf in traced(state.pm)}
     size = state.newest.size
     yield _row(leaves[COMMITTED], state.pm, is_new=state.newest.size != before.newest.size)
@@ -90,7 +90,7 @@ def _read(state: State, before: State) -> Iterator[Sequence[str | Markup]]:
 
 
 _SIZE_FIELDS = [field.name or "" for field in pm.FooterFields.grammar.subcons[:2]]
-"""The fields from which the size of the Parquet file follows."""
+"""The fields that determine the size of the Parquet file."""
 
 _PREVIOUS = "prev_parquet_meta_file_size"
 
@@ -106,10 +106,10 @@ def _row(leaf: Leaf, content: bytes, *, is_new: bool) -> Sequence[str | Markup]:
 TXN = "_txn"
 
 LEFT, WIDTH, BAR = 88, 760, 34
-"""Where files begin, width of the picture, and height of a file."""
+"""The left edge of files, the width of the picture, and the height of a file."""
 
 SHARE = 0.35
-"""Share of the width that goes by bytes; the rest is the same for each part, so that a footer has room for its name."""
+"""The share of the width that is proportional to bytes; the rest is equal for all parts, so that a footer has room for its name."""
 
 
 def _scale(places: Sequence[int]) -> Ruler:
@@ -117,7 +117,7 @@ def _scale(places: Sequence[int]) -> Ruler:
 
 
 def drawn(state: State, found: Sequence[State], parts: Sequence[Region]) -> Markup:
-    """Both files and what leads to their ends, in one state."""
+    """Both files in one state, with the pointers to their ends."""
     first, last = found[0].data_size, found[-1].data_size
     committed = state.newest.size
     label = f"{pm.DATA_NAME} has {state.data_size} bytes, {TXN} names {state.pinned}; {pm.FILE_NAME} has {len(state.pm)} bytes, {committed} are committed"
@@ -155,16 +155,16 @@ def _part(picture: Picture, x: float, end: float, y: float, how: str, name: str,
 
 
 def _pointer(picture: Picture, x: float, y: float, words: str, *, up: bool) -> None:
-    """A line at the end of what counts, with its name above or below."""
+    """Draw a line at the end of the valid bytes, with its name above or below."""
     top, bottom = (y - 10, y + BAR) if up else (y, y + BAR + 14)
     picture.path([(x, top), (x, bottom)], "edge")
-    # Right of the line where there is room, else left of it.
+    # Right of the line if there is room, otherwise left of it.
     kind, at = ("strong end", x - 4) if x > WIDTH / 2 else ("strong", x + 4)
     picture.text(at, y - 10 if up else y + BAR + 15, words, kind)
 
 
 def _links(picture: Picture, state: State, scale: Ruler, y: float) -> None:
-    """Lines from each footer that is committed to the one before."""
+    """Draw lines from each committed footer to the previous one."""
     snapshots = state.newest.snapshots()
     for later, earlier in pairwise(snapshots):
         start, end = scale.x(later.start) + 14, scale.x(earlier.start) + 14
@@ -183,7 +183,7 @@ def _key(picture: Picture, y: float) -> None:
 
 
 def chain_drawn() -> Markup:
-    """The file after all updates, with a line from each footer to the one before."""
+    """The file after all updates, with a line from each footer to the previous one."""
     content = raw(f"{CHAIN}{LAST}", pm.FILE_NAME)
     parts = regions(content)
     reader = PmReader.from_bytes(content)

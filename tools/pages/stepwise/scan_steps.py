@@ -1,7 +1,7 @@
-"""The stepper of a scan: what is left to be read after each rung, page by page.
+"""The stepper of a scan: the pages that remain to be read after each rung.
 
-The file is the one that the guide makes, by the first block of its page, and the question is the one that the guide asks with
-``--explain``, so that the figures are those of its table.
+The file comes from the first block of the guide page, and the query from its command with ``--explain``, so the figures equal those of its
+table.
 """
 
 from __future__ import annotations
@@ -35,20 +35,20 @@ from pqassay_spec.parquet.page_search import rows_of_page
 GUIDE = ROOT / "docs" / "guide" / "scan.md"
 
 FIRST_BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-"""What makes the file."""
+"""A pattern for the block that makes the file."""
 
 ASKED = re.compile(
     r'^\$ pqassay scan (?P<file>\S+) "(?P<condition>[^"]+)" --columns (?P<columns>\S+) --explain$',
     re.MULTILINE,
 )
-"""The command that explains the scan."""
+"""A pattern for the command that explains the scan."""
 
 UNITS = ("B", "kB", "MB", "GB")
 
 
 @dataclass(frozen=True)
 class Page:
-    """A page of a column, by the offset index: its rows in the row group, and its bytes."""
+    """A page of a column from the offset index: its rows in the row group, and its size in bytes."""
 
     rows: range
     length: int
@@ -56,16 +56,16 @@ class Page:
 
 @dataclass(frozen=True)
 class Rungs:
-    """The scan with one rung more each time.
+    """The scan with an increasing number of rungs.
 
     Attributes:
-        condition: What is asked for.
+        condition: The condition of the query.
         columns: The columns of the file.
         groups: The rows of each row group.
         pages: For each row group, the pages of each column.
         steps: The waterfall: everything, then a step for each rung.
-        traces: What the scan with the rungs up to each step looked at.
-        rows: Rows of the result, the same at each step.
+        traces: For each step, the trace of the scan with the rungs so far.
+        rows: The number of result rows, the same at each step.
     """
 
     condition: str
@@ -79,13 +79,15 @@ class Rungs:
 
 @cache
 def rungs() -> Rungs:
-    """Make the file and scan it with no rung, with the first, with the first two, and so on."""
+    """Make the file and scan it without rungs, with the first, with the first two, and so on."""
     guide = GUIDE.read_text(encoding="utf-8")
     block, asked = FIRST_BLOCK.search(guide), ASKED.search(guide)
     if block is None or asked is None:
         raise ValueError(f"{GUIDE.name} no longer makes a file and explains a scan of it")
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
-        exec(compile(block[1], GUIDE.name, "exec"), {})  # a page of ours, whose blocks the tests run
+        exec(
+            compile(block[1], GUIDE.name, "exec"), {}
+        )  # a page of this repository, whose blocks the tests run
         return _scanned(Path(asked["file"]), asked["condition"], asked["columns"].split(","))
 
 
@@ -96,7 +98,7 @@ def _scanned(path: Path, condition: str, returned: Sequence[str]) -> Rungs:
     steps: list[Fallen] = []
     counts: set[int] = set()
     for used in range(len(ladder) + 1):
-        KEPT_FACTS.clear()  # a scan is to be as the first of its process
+        KEPT_FACTS.clear()  # each scan should be like the first of its process
         asked = scan(path, predicate, returned, without=ladder[used:], explain=True)
         counts.add(sum(batch.num_rows for batch in asked))
         steps = waterfall(asked)
@@ -129,7 +131,7 @@ def _pages(facts: FileFacts, source: FileSource, group: int, rows: int) -> list[
 
 
 def context(link: Link) -> dict[str, Any]:
-    """What the steps show: everything, then each rung; where pages and bytes are those of the step before, the picture is left out."""
+    """The content of the steps: all pages, then each rung; the picture is omitted if nothing changed since the previous step."""
     guide = link("guide/scan.md", "see-why-it-was-fast")
     return {
         "source": f"The file is the one that [the guide]({guide}) makes. Each step is a scan with one technique more; all return the same rows.",
@@ -141,7 +143,7 @@ def context(link: Link) -> dict[str, Any]:
 
 
 def size_text(length: int) -> str:
-    """A number of bytes in three digits.
+    """A number of bytes with three digits.
 
     >>> size_text(999), size_text(14_781), size_text(2_002_396)
     ('999 B', '14.8 kB', '2.00 MB')
@@ -167,17 +169,17 @@ SECTIONS: dict[str, str] = {
     Rung.FETCH: "fetch-plan",
     Rung.STREAM: "streaming",
 }
-"""The section of the chapter on each rung."""
+"""The chapter section about each rung."""
 
 
 # ------------------------------------------------------------------------------------------------------- the picture
 
 LEFT, WIDTH, ROW, TOP = 96, 760, 26, 26
-"""Where pages begin, width of the picture, heights of a column and of the names of row groups."""
+"""The left edge of pages, the width of the picture, and the heights of a column and of the names of row groups."""
 
 
 def drawn(made: Rungs, number: int) -> Markup:
-    """All pages of the file, those that are left apart from the others, and a bar for their bytes."""
+    """All pages of the file, with the remaining pages highlighted, and a bar for their bytes."""
     step = made.steps[number]
     picture = Picture(
         WIDTH,
@@ -232,7 +234,7 @@ def _bar(picture: Picture, made: Rungs, number: int, y: float) -> None:
 
 
 def left(made: Rungs, number: int, group: int, column: int, page: Page) -> bool:
-    """Whether a page is left after a step: whether the scan with the rungs up to there reads any of its rows of this column."""
+    """Whether a page remains after a step: whether the scan with the rungs so far reads any of its rows of this column."""
     for file in made.traces[number].files:
         for one in file.shown:
             if one.row_group == group:

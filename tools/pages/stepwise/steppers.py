@@ -20,11 +20,11 @@ STEPPERS: Mapping[str, Callable[[Link], Mapping[str, Any]]] = {
     "bloom": bloom_steps.context,
     "scan-waterfall": scan_steps.context,
 }
-"""What the template of each stepper shows; ``source``, a line of Markdown behind it, says what it is drawn from."""
+"""The function that returns each stepper's template values; ``source`` is a line of Markdown about the source of the drawing."""
 
 
 def lines(name: str, link: Link) -> Iterator[str]:
-    """Yield a stepper. Raises `KeyError` where there is none of this name."""
+    """Yield a stepper. Raises `KeyError` for an unknown name."""
     told = STEPPERS[name](link)
     own = {"address": partial(address, link), "counted": counted}
     yield from ("", shared_site().render(f"{name}.html", "spec/index.html", **own, **told).strip(), "")

@@ -1,4 +1,4 @@
-"""What the templates of steppers call: numbers with their nouns, and addresses of sections."""
+"""Functions for templates of steppers: numbers with their nouns, and addresses of sections."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pages.markup import Link
 
 
 def address(link: Link, page: str, anchor: str) -> str:
-    """The address of a section of a page of Markdown as its HTML has it."""
+    """The HTML address of a section in a Markdown page."""
     return link(page, anchor).replace(".md#", ".html#")
 
 

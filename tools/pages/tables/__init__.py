@@ -1,7 +1,7 @@
-"""Golden tables: their manifests, what engines do with their false claims, and a page for each.
+"""Golden tables: their manifests, the behavior of engines on their false claims, and a page for each.
 
-Contents: the manifests and files (`golden_tables`), the measured answers of engines (`engine_answers`), what both show of a rule
-(`lessons`), and the pages with what can be downloaded (`table_pages`).
+Contents: the manifests and files (`golden_tables`), the measured answers of engines (`engine_answers`), both by rule (`lessons`), and the
+pages with downloads (`table_pages`).
 
-Excluded: how answers are measured, which `tools/write_table_engines.py` does.
+Excluded: the measurement of answers, see `tools/write_table_engines.py`.
 """

@@ -1,4 +1,4 @@
-"""What engines do with the false claims of golden tables: measured by ``tools/write_table_engines.py --ask``, and read here."""
+"""The stored behavior of engines on false claims of golden tables, measured by ``tools/write_table_engines.py --ask``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MEASURED = ROOT / "benchmarks" / "table_engines.json"
 NOT_COMPARABLE = "not comparable"
 
 SIGNS: Mapping[str, str] = {NOT_COMPARABLE: "≈"}
-"""A sign for each verdict that only answers about tables have."""
+"""Signs for verdicts that only answers about tables have."""
 
 MEANINGS: Mapping[str, str] = {
     NOT_COMPARABLE: "there are no true rows to compare with: the engine reads the same claim in the copy that should show them, or takes no such query"
@@ -26,17 +26,17 @@ LEGEND = ("right", "rows lost", "wrong rows", "crashed", "refused", NOT_COMPARAB
 """The verdicts of answers about tables."""
 
 SILENT = ("rows lost", "wrong rows")
-"""Verdicts that go unnoticed, the gravest first."""
+"""Verdicts that go unnoticed, the most severe first."""
 
 HARM = (*SILENT, "crashed", "refused", NOT_COMPARABLE, "right", "not asked")
-"""Verdicts, the gravest first."""
+"""Verdicts, the most severe first."""
 
 BAD = frozenset(HARM[:4])
-"""Verdicts that say that something is wrong."""
+"""Verdicts that mean an error."""
 
 
 class Engine(NamedTuple):
-    """An engine of one version; the column of one that was asked in several names them all."""
+    """An engine of one version; if several versions were asked, the column lists all."""
 
     name: str
     version: str
@@ -47,14 +47,14 @@ class Engine(NamedTuple):
 
 @dataclass(frozen=True)
 class TableAnswer:
-    """What an engine made of a query.
+    """The answer of an engine to a query.
 
     Attributes:
         verdict: One of `HARM`.
-        rows: How many rows came; ``None`` where none did.
-        lost: How many are missing.
-        wrong: How many do not belong there.
-        is_count: The query asks how many rows there are, and that number is told as rows.
+        rows: The number of returned rows; ``None`` without an answer.
+        lost: The number of missing rows.
+        wrong: The number of false rows.
+        is_count: Whether the query counts rows; then ``rows`` is the count.
     """
 
     verdict: str
@@ -86,15 +86,15 @@ class TableAnswer:
 
 @dataclass(frozen=True)
 class Trial:
-    """A query that is put to engines because of a finding about a golden table.
+    """A query to engines because of a finding about a golden table.
 
     Attributes:
-        rule: The rule that the finding is about.
+        rule: The rule of the finding.
         table: The id of the golden table.
         query: The query.
-        true_rows: The rows that it has.
-        command: What asks again, from the root folder of the repository.
-        answers: What each engine made of it.
+        true_rows: The number of its true rows.
+        command: The command that repeats it, from the root folder of the repository.
+        answers: The answer of each engine.
     """
 
     rule: str
@@ -105,22 +105,22 @@ class Trial:
     answers: Mapping[Engine, TableAnswer]
 
     def answer_of(self, name: str) -> TableAnswer | None:
-        """What the engine of a name made of it, whatever its version; ``None`` where it was not asked."""
+        """The answer of an engine of any version; ``None`` if it was not asked."""
         return next((answer for engine, answer in self.answers.items() if engine.name == name), None)
 
     @property
     def worst(self) -> str:
-        """The gravest verdict."""
+        """The most severe verdict."""
         return min((answer.verdict for answer in self.answers.values()), key=HARM.index, default="not asked")
 
     def hurt(self) -> Sequence[tuple[str, Engine]]:
-        """The verdict of each engine that gets it wrong, the gravest first."""
+        """The verdict of each engine with a wrong answer, the most severe first."""
         found = [(answer.verdict, engine) for engine, answer in self.answers.items() if answer.verdict in BAD]
         return sorted(found, key=lambda one: (HARM.index(one[0]), one[1]))
 
 
 def measured(path: Path = MEASURED) -> Sequence[Trial]:
-    """Everything that was measured."""
+    """All stored measurements."""
     entries: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
     return [
         Trial(
@@ -145,7 +145,7 @@ def measured(path: Path = MEASURED) -> Sequence[Trial]:
 
 
 def engines_of(trials: Iterable[Trial]) -> Sequence[Engine]:
-    """The engines that were asked, each once, in the order in which they are named first."""
+    """The asked engines without duplicates, in the order of their first occurrence."""
     versions: dict[str, set[str]] = {}
     for trial in trials:
         for engine in trial.answers:

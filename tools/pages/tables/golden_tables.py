@@ -17,20 +17,20 @@ from pqassay_spec.rules import catalogue
 from pqassay_spec.rules.catalogue import TABLE_TIER, Tier
 
 EPOCH = (1980, 1, 1, 0, 0, 0)
-"""The time of everything in an archive, so that it has the same bytes wherever it is made."""
+"""The time of everything in an archive, so that its bytes are the same on every machine."""
 
 Table = Mapping[str, Any]
 """The manifest of a golden table."""
 
 
 def manifests() -> Mapping[str, dict[str, Any]]:
-    """The manifest of each golden table by its id, in the order of their ids."""
+    """The manifest of each golden table by id, sorted by id."""
     found = (json.loads(path.read_text(encoding="utf-8")) for path in GOLDEN_FILES.rglob(TABLE_MANIFEST))
     return {table["id"]: table for table in sorted(found, key=lambda table: table["id"])}
 
 
 def kind_of_table(table: Table) -> str:
-    """The kind of a golden table: ``valid``, ``invalid``, or ``lie``, where nothing but the data files shows that the metadata are wrong."""
+    """The kind of a golden table: ``valid``, ``invalid``, or ``lie`` if only the data files show that the metadata are wrong."""
     if table["kind"] == "valid":
         return "valid"
     rules = [catalogue.rules()[rule] for rule in table["rules"]]
@@ -38,7 +38,7 @@ def kind_of_table(table: Table) -> str:
 
 
 class Said(NamedTuple):
-    """What the judge says about a golden table: the rule, what was found, and what repairs it."""
+    """A finding about a golden table: the rule, the message, and the remedy."""
 
     rule: str
     message: str
@@ -54,7 +54,7 @@ def findings(table_id: str, tier: Tier) -> Sequence[Said]:
 
 
 def command(table: Table) -> str:
-    """What judges a golden table, from the root folder of the repository."""
+    """The command that judges a golden table, from the root folder of the repository."""
     return f"pqassay check golden_files/{table['id']}/{TABLE_FOLDER} --tier {table['tier']}"
 
 
@@ -64,29 +64,29 @@ def in_folder(file: str) -> str:
 
 
 def changed_file(table: Table) -> str | None:
-    """The file in which a table differs from its parent, below the table; ``None`` of one without parent."""
+    """The file in which a table differs from its parent, relative to the table; ``None`` without a parent."""
     return table["mutation"]["file"] if "mutation" in table else None
 
 
 def is_compared(table: Table) -> bool:
-    """Whether a table differs from its parent in the bytes of a file, and not by a file that is missing."""
+    """Whether a table differs from its parent in the bytes of a file, and not by a missing file."""
     return "mutation" in table and table["mutation"]["op"] != "drop"
 
 
 def is_metadata(file: str) -> bool:
-    """Whether a file says something of others: all but data files do."""
+    """Whether a file is metadata; all files except data files are."""
     return not file.endswith(".parquet") or "_delta_log/" in file
 
 
 def sizes(table: Table) -> Sequence[tuple[str, int]]:
-    """The files of a table in the order of the manifest, the metadata first: the name and the bytes of each."""
+    """The files of a table with their sizes, in the order of the manifest, the metadata first."""
     folder = GOLDEN_FILES / table["id"] / TABLE_FOLDER
     names = sorted((one["file"] for one in table["files"]), key=lambda name: not is_metadata(name))
     return [(name, (folder / name).stat().st_size) for name in names]
 
 
 def zipped(files: Iterable[tuple[str, Path]]) -> bytes:
-    """Files under names as one archive; the same bytes wherever it is made."""
+    """Files under names as one archive, with the same bytes on every machine."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as packed:
         for name, path in files:
@@ -111,7 +111,7 @@ def archive_name(table: Table) -> str:
 
 
 def mutation_sentence(table: Table) -> str:
-    """The one change of a table, in words with code between backticks.
+    """The single change of a table in words, with code between backticks.
 
     >>> mutation_sentence({"mutation": {"file": "a.json", "op": "set", "line": 3, "path": "add.size", "to": 5}})
     'in line 3 of `a.json`, **set** `add.size` to `5`'
@@ -132,7 +132,7 @@ def mutation_sentence(table: Table) -> str:
 
 
 MOST_WRITTEN = 120
-"""Characters of a value that are shown."""
+"""The number of characters of a value that are shown."""
 
 
 def _written(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""What golden tables and the answers of engines show: of a rule, and of a table."""
+"""Golden tables and answers of engines, by rule and by table."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def _trials(site: Site) -> Mapping[str, Sequence[Trial]]:
 
 
 def trials_of(table_id: str, site: Site) -> Sequence[Trial]:
-    """What was measured on a golden table."""
+    """The trials of a golden table."""
     return _trials(site).get(table_id, ())
 
 
 def sufferers(table_id: str, site: Site) -> Sequence[tuple[str, str]]:
-    """Which engines get a table wrong: the verdict and the name of each, the gravest first."""
+    """The engines that answer a table wrongly, with verdict and name, the most severe first."""
     worst: dict[str, str] = {}
     for trial in trials_of(table_id, site):
         for verdict_, engine in trial.hurt():
@@ -38,12 +38,12 @@ def sufferers(table_id: str, site: Site) -> Sequence[tuple[str, str]]:
 
 
 class TableLessons(NamedTuple):
-    """What golden tables show of a rule.
+    """The golden tables and trials about a rule.
 
     Attributes:
-        tables: Those that break it; first those that break nothing else.
-        pair: The one that is shown with its parent.
-        trials: What engines were asked because of the rule.
+        tables: The tables that break it; tables with no other broken rule come first.
+        pair: The table that is shown with its parent.
+        trials: The trials because of the rule.
         engines: The engines.
     """
 
@@ -54,7 +54,7 @@ class TableLessons(NamedTuple):
 
     @property
     def gravest(self) -> Trial:
-        """The trial in which most engines do the gravest harm, of the table that is shown if that is one."""
+        """The trial in which most engines do the most severe harm, on the shown table if possible."""
         shown = None if self.pair is None else self.pair["id"]
         return min(
             self.trials,
@@ -63,7 +63,7 @@ class TableLessons(NamedTuple):
 
 
 def lessons_of(rule: Rule, site: Site) -> TableLessons:
-    """What golden tables show of a rule for tables."""
+    """The golden tables and trials about a rule for tables."""
     tables = [table for table in site.tables.values() if rule.id in table["rules"]]
     trials = trials_about(rule, site)
     hurt = {trial.table: len(trial.hurt()) for trial in trials}
@@ -73,7 +73,7 @@ def lessons_of(rule: Rule, site: Site) -> TableLessons:
 
 
 def trials_about(rule: Rule, site: Site) -> Sequence[Trial]:
-    """What engines were asked because of a rule, or about golden tables that break it; the same query of a table once."""
+    """The trials because of a rule, or about golden tables that break it, without repeated queries of a table."""
     found: dict[tuple[str, str], Trial] = {}
     for trial in site.trials:
         if trial.rule == rule.id or rule.id in site.tables[trial.table]["rules"]:

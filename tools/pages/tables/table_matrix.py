@@ -1,4 +1,4 @@
-"""What each engine does with the false claims of golden tables: as a matrix, and in a sentence for each family."""
+"""The behavior of each engine on false claims of golden tables: as a matrix, and as a sentence for each family."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pages.tables.engine_answers import HARM, SILENT, Engine, TableAnswer, Trial
 from pages.tables.lessons import trials_of
 
 FAMILIES = (("DLT", "Delta tables"), ("ICE", "Iceberg tables"))
-"""Families of golden tables, as the page calls them."""
+"""Families of golden tables, with their names on the page."""
 
 
 def _by_table(site: Site, family: str) -> Sequence[Sequence[Trial]]:
@@ -44,7 +44,7 @@ def lines(site: Site, here: str) -> Iterator[str]:
 
 
 def headline(site: Site) -> Iterator[str]:
-    """Yield a sentence for each family: by how many false claims each engine returns wrong rows, the gravest first."""
+    """Yield a sentence for each family: the number of false claims that make each engine return wrong rows, the most severe first."""
     for prefix, title in FAMILIES:
         tables = _by_table(site, prefix)
         engines = engines_of(trial for trials in tables for trial in trials)

@@ -1,4 +1,4 @@
-"""A page for each golden table: what is false in it, the bytes that say so, what engines make of it, and its files."""
+"""A page for each golden table: the false claim, its bytes, the answers of engines, and its files."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def files(site: Site) -> Iterator[File]:
 
 
 def archive_file(table: Table) -> str:
-    """Where the archive of a golden table is in the site."""
+    """The path of a golden table's archive in the site."""
     return case_file(table["id"], archive_name(table))
 
 
@@ -89,14 +89,14 @@ def _body(table: Table, path: str, site: Site) -> str:
 
 
 def _comparison(table: Table) -> Comparison | None:
-    """A table beside its parent; ``None`` where it has none, or a file less."""
+    """The comparison of a table with its parent; ``None`` without a parent, or if a file is missing."""
     if not is_compared(table):
         return None
     return comparison_of(table["parent"], table["id"], in_folder(table["mutation"]["file"]))
 
 
 def changed(table: Table, most: int) -> Changed | None:
-    """The fields in which a table differs from its parent; ``None`` where it has none, or a file less."""
+    """The fields in which a table differs from its parent; ``None`` without a parent, or if a file is missing."""
     found = _comparison(table)
     if found is None:
         return None
@@ -106,7 +106,7 @@ def changed(table: Table, most: int) -> Changed | None:
 
 
 def views(table: Table) -> Iterator[HexView]:
-    """Yield the hex view of the file that was changed; of a table without parent, those of all its metadata."""
+    """Yield the hex view of the changed file; for a table without parent, the views of all its metadata."""
     if (found := _comparison(table)) is not None:
         yield found.view(table["mutation"]["file"])
     elif "mutation" not in table:

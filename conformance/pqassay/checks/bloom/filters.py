@@ -19,10 +19,10 @@ from pqassay_spec.parquet.bloom import BLOCK_SIZE
 from pqassay_spec.parquet.thrift import Type
 
 DISPUTED_TYPES = (Type.BOOLEAN, Type.INT96)
-"""Types whose PLAIN bytes as such are disputed, or that readers never look up in a filter."""
+"""Types whose PLAIN bytes are disputed, or that readers never look up in a filter."""
 
 MOST_PASSING = 0.5
-"""The share of absent values above which a filter is of no use."""
+"""The share of absent values that pass, above which a filter is useless."""
 
 
 # ---------------------------------------------------------------------------------------------- in the footer
@@ -30,7 +30,7 @@ MOST_PASSING = 0.5
 
 @rule("BLM-001", of=CHUNK, only=lambda chunk: chunk.facts.bloom_filter_offset is not None)
 def no_filter_has_no_offset(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """At offset 0 is the magic, and no filter."""
+    """Offset 0 holds the magic, never a filter."""
     if chunk.facts.bloom_filter_offset == 0:
         said = f"{chunk} gives 0 as the offset of its bloom filter"
         yield Violation(said, chunk.fields.facts / "bloom_filter_offset", "no bloom_filter_offset", "0")
@@ -57,7 +57,7 @@ def length_is_given(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
 
 @rule("BLM-011", of=BLOOM_FILTER)
 def type_is_undisputed(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """What is hashed must be clear."""
+    """The hashed bytes of a value must be unambiguous."""
     if chunk.leaf.element.type in DISPUTED_TYPES:
         kind = Type(chunk.leaf.element.type).name
         said = f"column {chunk.column}, of type {kind}, has a bloom filter in row group {chunk.row_group}"
@@ -73,7 +73,7 @@ def type_is_undisputed(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     only=lambda file: file.part(ColumnChunks).count(FILTERS) > 1,
 )
 def filters_stand_in_order(file: FileUnderTest) -> Iterator[Violation]:
-    """As their chunks do: a reader that needs several of them reads on and does not go back."""
+    """Filters are in the order of their chunks, so that a reader of several filters never seeks back."""
     file.require_sound_ranges()
     highest = -1
     for chunk in file.part(ColumnChunks).having("bloom_filter"):
@@ -97,13 +97,13 @@ def filters_stand_in_order(file: FileUnderTest) -> Iterator[Violation]:
 
 @rule("BLM-002", of=BLOOM_FILTER)
 def header_is_whole(chunk: ColumnChunkUnderTest) -> None:
-    """Its reader raises what is wrong."""
+    """Reading the header raises the violation."""
     _ = chunk.bloom_filter_header
 
 
 @rule("BLM-003", of=BLOOM_FILTER)
 def header_names_what_is_known(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Each union has one member, and a reader that does not know it cannot use the filter."""
+    """Each union has one member. A reader that does not know the member cannot use the filter."""
     header, _ = chunk.bloom_filter_header
     problem = None
     for name, known, what in (
@@ -126,7 +126,7 @@ def _is_whole_blocks(size: int) -> bool:
 
 @rule("BLM-004", of=BLOOM_FILTER)
 def size_is_that_of_blocks(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """A field of 32 bits cannot hold the size of 2^31 blocks: that part of the rule is always kept."""
+    """A field of 32 bits cannot hold the size of 2^31 blocks, so this part of the rule is always kept."""
     header, _ = chunk.bloom_filter_header
     if not _is_whole_blocks(header.numBytes):
         said = f"the bloom filter of {chunk} has {header.numBytes} bytes, not a whole number of blocks"
@@ -136,7 +136,7 @@ def size_is_that_of_blocks(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
 
 @rule("BLM-005", of=BLOOM_FILTER)
 def length_is_that_of_header_and_bitset(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """One reader takes the length, the other the header's word for it."""
+    """Some readers rely on the length in the footer, others on the header."""
     length = chunk.facts.bloom_filter_length
     if length is None:
         raise NotApplicable
@@ -154,7 +154,7 @@ def length_is_that_of_header_and_bitset(chunk: ColumnChunkUnderTest) -> Iterator
 
 @rule("BLM-008", of=BLOOM_FILTER)
 def size_is_a_power_of_two(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """No document asks for it, and most writers do it."""
+    """The documents do not require it, but most writers do it."""
     header, _ = chunk.bloom_filter_header
     size = header.numBytes
     if not _is_whole_blocks(size):
@@ -184,7 +184,7 @@ def bits_are_set_where_values_are(chunk: ColumnChunkUnderTest) -> Iterator[Viola
 
 
 def _holds_values(chunk: ColumnChunkUnderTest) -> bool | None:
-    """Whether a chunk holds a value that is not null, as far as the footer tells."""
+    """Whether a chunk has a value that is not null, according to the footer."""
     statistics = chunk.statistics
     if not chunk.facts.num_values:
         return False
@@ -198,7 +198,7 @@ def _holds_values(chunk: ColumnChunkUnderTest) -> bool | None:
         return None
     if statistics.null_count >= chunk.facts.num_values:
         return False
-    # Writers disagree on what is null in lists.
+    # Writers disagree on which entries of lists are null.
     return None if chunk.leaf.max_repetition_level else True
 
 

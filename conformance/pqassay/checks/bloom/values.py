@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def _missing(values: ChunkValues) -> Any:
-    """The values that the filter does not hold, bool; ``None`` without. Raises the errors of `ColumnChunkUnderTest.bitset`."""
+    """A bool mask of the values that the filter lacks; ``None`` without a filter. Raises the errors of `ColumnChunkUnderTest.bitset`."""
     from pqassay.values.claims.bloom import absent  # noqa: PLC0415 - numpy and xxhash, at this tier only
 
     return absent(values, values.chunk.bitset)
@@ -31,7 +31,7 @@ def _is_floating(chunk: ColumnChunkUnderTest) -> bool:
 
 
 def _held(chunk: ColumnChunkUnderTest, *, of_special: bool) -> Iterator[Claim]:
-    """The claim that the filter of a chunk holds all zeros and NaN of numbers of IEEE 754, or all other values."""
+    """The claim that a filter holds all values: either zeros and NaN of IEEE 754 numbers, or all other values."""
     if chunk.leaf.element.type == Type.BOOLEAN:
         raise NotChecked("the format does not define bloom filters of booleans", "another rule")
 
@@ -58,11 +58,11 @@ def _held(chunk: ColumnChunkUnderTest, *, of_special: bool) -> Iterator[Claim]:
 
 @value_rule("BLM-020", of=BLOOM_FILTER)
 def every_value_is_held(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """A reader skips the row group when it looks for the value."""
+    """A reader that looks for a missing value skips the row group."""
     return _held(chunk, of_special=False)
 
 
 @value_rule("BLM-021", of=BLOOM_FILTER)
 def zeros_and_nan_are_held_by_their_bytes(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """A reader hashes what it looks for as it would be stored."""
+    """A reader hashes the wanted value in its stored form."""
     return _held(chunk, of_special=True) if _is_floating(chunk) else iter(())

@@ -1,4 +1,4 @@
-"""Checks of the blobs of an index directory that every type has: place, checksum, length, parts, and what they were made from."""
+"""Checks of index directory blobs of every type: place, checksum, length, parts, and source chunks."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from pqassay_spec.directory.sketches import kll_count
 from pqassay_spec.parquet.thrift import CompressionCodec
 
 WITH_PARTS = entries_of(IndexType.DISTINCT_SET, IndexType.ZONE_SUMS, IndexType.HLL, IndexType.KLL, named=True)
-"""An entry whose blob has parts."""
+"""Entries whose blob has parts."""
 
 
 @rule("DIR-013", of=ENTRY)
 def blob_overlaps_nothing(entry: EntryUnderTest) -> Iterator[Violation]:
-    """A program that rewrites one of the two damages the other."""
+    """If two structures overlap, a program that rewrites one of them damages the other."""
     _ = entry.is_placed
     if entry.head.placement != Placement.BODY or not entry.head.stored_length:
         raise NotApplicable
@@ -37,7 +37,7 @@ def blob_overlaps_nothing(entry: EntryUnderTest) -> Iterator[Violation]:
 
 
 def _others(entry: EntryUnderTest) -> Iterator[tuple[str, int, int]]:
-    """What else lies in the body, with start and end; blobs only where they come before this one."""
+    """Other structures in the body with start and end; only those blobs that precede this one."""
     for given in entry.file.ranges:
         yield f"the {given}", given.start, given.end
     part = entry.file.part(IndexDirectory)
@@ -53,19 +53,19 @@ def _others(entry: EntryUnderTest) -> Iterator[tuple[str, int, int]]:
 
 @rule("DIR-014", of=ENTRY)
 def checksum_is_that_of_the_blob(entry: EntryUnderTest) -> None:
-    """Reading the bytes raises what is wrong."""
+    """Reading the bytes raises the violation."""
     _ = entry.stored
 
 
 @rule("DIR-015", of=ENTRY)
 def blob_decompresses(entry: EntryUnderTest) -> None:
-    """Decompressing raises what is wrong."""
+    """Decompressing raises the violation."""
     _ = blob_of(entry).plain
 
 
 @rule("DIR-017", of=ENTRY)
 def content_is_that_of_the_chunks(entry: EntryUnderTest) -> Iterator[Violation]:
-    """The footer looks as if nothing had changed, and readers believe the entry."""
+    """If the chunks changed but the footer did not, readers still trust the entry."""
     _ = entry.is_fresh
     found = content_of(entry)
     if found != entry.head.content:
@@ -79,13 +79,13 @@ def content_is_that_of_the_chunks(entry: EntryUnderTest) -> Iterator[Violation]:
 
 @rule("DIR-020", of=WITH_PARTS)
 def lengths_fill_the_blob(entry: EntryUnderTest) -> None:
-    """Following them raises what is wrong."""
+    """Following the lengths raises the violation."""
     _ = blob_of(entry).part_count
 
 
 @rule("DIR-021", of=WITH_PARTS)
 def parts_are_those_of_the_granularity(entry: EntryUnderTest) -> Iterator[Violation]:
-    """Otherwise it is not known which part describes which rows."""
+    """With another number of parts, the rows of each part are unknown."""
     blob, wanted = blob_of(entry), len(entry.part_rows)
     if blob.part_count != wanted:
         names = {Granularity.FILE: "file", Granularity.ROW_GROUP: "row group", Granularity.PAGE: "data page"}
@@ -100,11 +100,11 @@ def parts_are_those_of_the_granularity(entry: EntryUnderTest) -> Iterator[Violat
 
 @rule("DIR-023", of=ENTRY)
 def value_count_is_that_of_the_blob(entry: EntryUnderTest) -> Iterator[Violation]:
-    """A planner that uses it plans badly."""
+    """A wrong count misleads planners."""
     blob, kind = blob_of(entry), entry.head.type
     blob.require_known()
     if kind == IndexType.HLL:
-        raise NotApplicable  # the sketches do not say
+        raise NotApplicable  # the sketches do not store it
     if kind == IndexType.DISTINCT_SET:
         counted = sum(part.head.value_count for part in blob.sets)
     elif kind == IndexType.ZONE_SUMS:
@@ -123,7 +123,7 @@ def value_count_is_that_of_the_blob(entry: EntryUnderTest) -> Iterator[Violation
 
 @rule("DIR-048", of=entries_of(IndexType.IDX1))
 def idx1_is_as_its_format_says(entry: EntryUnderTest) -> Iterator[Violation]:
-    """Readers of IDX1 read it where the key leads."""
+    """Readers of IDX1 read the blob through its own key."""
     _ = entry.is_described
     wanted = {
         "granularity": Granularity.FILE,

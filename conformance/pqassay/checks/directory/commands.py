@@ -1,4 +1,4 @@
-"""The commands that repair an index of a directory: make it again, refresh it, or drop it."""
+"""The commands that repair an entry of an index directory: rebuild, refresh or drop it."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ def remedy_for(entry: EntryUnderTest) -> str:
         entry.require_known()
     except NotChecked:
         return ""
-    if entry.is_named:  # which only its owner can make
+    if entry.is_named:  # only its owner can make it
         return _dropping(entry)
     try:
-        if entry.stale and entry.is_last:  # the one that counts may be fresh, and then nothing is refreshed
+        if entry.stale and entry.is_last:  # the effective entry may be fresh, and then nothing is refreshed
             return index_command(entry.file, "refresh")
         if any(entry.strange_codes()) or next(entry.wrong_columns(), "") or entry.pages_problem():
             return _dropping(entry)
@@ -32,7 +32,7 @@ def remedy_for(entry: EntryUnderTest) -> str:
 
 
 def _dropping(entry: EntryUnderTest) -> str:
-    """The command that drops an entry, and others of its type about the same columns."""
+    """The command that drops an entry, together with entries of the same type and columns."""
     columns = _columns(entry)
     if columns is None or (entry.is_named and not is_type_name(entry.entry.type_name)):
         return ""
@@ -40,25 +40,25 @@ def _dropping(entry: EntryUnderTest) -> str:
 
 
 def _making(entry: EntryUnderTest) -> str:
-    """The command that makes an entry again, in the place of the one with the same key."""
+    """The command that rebuilds an entry, replacing the one with the same key."""
     columns, head = _columns(entry), entry.head
     if columns is None:
         return ""
     options = ["--type", _type(entry), "--columns", columns]
     if head.type == IndexType.IDX1:
-        options += ["--placement", "body"]  # else it would be written under the key of IDX1
+        options += ["--placement", "body"]  # otherwise it would be written under the key of IDX1
     else:
         options += ["--granularity", _dashed(Granularity(head.granularity).name)]
         placement = Placement(head.placement)
         if placement is Placement.EXTENSION and has_other_extension(entry.file.metadata):
-            placement = Placement.INLINE  # somebody else has the field
+            placement = Placement.INLINE  # another owner uses the field
         if placement is not Placement.BODY:
             options += ["--placement", _dashed(placement.name)]
     return index_command(entry.file, "add", *options)
 
 
 def _columns(entry: EntryUnderTest) -> str | None:
-    """The columns as commands take them; ``None`` where a name has a dot or a comma, so that they cannot be given so."""
+    """The columns as command arguments; ``None`` if a name has a dot or a comma, which arguments cannot express."""
     if any(mark in name for path in entry.entry.columns for name in path for mark in ".,"):
         return None
     return ",".join(".".join(path) for path in entry.entry.columns) or None

@@ -1,4 +1,4 @@
-"""Checks of the index directory as the footer has it: the key, the directory, and its entries; tier ``footer``."""
+"""Checks of the index directory in the footer: the key, the directory, and its entries; tier ``footer``."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _entries(file: FileUnderTest) -> Sequence[EntryUnderTest]:
 
 def _of_entry(violation: Violation, entry: EntryUnderTest) -> Violation:
     column = entry.column if violation.column is None else violation.column
-    if not violation.message:  # only its column is asked for
+    if not violation.message:  # only its column is used
         return replace(violation, column=column)
     return replace(violation, column=column, remedy=violation.remedy or remedy_for(entry))
 
@@ -41,11 +41,11 @@ DIRECTORY: Subject[DirectoryUnderTest] = Subject(
 """The value of a key of the directory."""
 
 ENTRY: Subject[EntryUnderTest] = Subject("entry of an index directory", _entries, _of_entry)
-"""An entry of a directory that can be read."""
+"""A readable entry of a directory."""
 
 
 def entries_of(*kinds: IndexType, named: bool = False) -> Subject[EntryUnderTest]:
-    """The entries of some types, and those of named types if they are asked for."""
+    """The subject of entries of some types, and also of named types if ``named``."""
     return Subject(
         f"index of type {' or '.join([*(kind.name for kind in kinds), *['a name'] * named])}",
         lambda file: [
@@ -56,7 +56,7 @@ def entries_of(*kinds: IndexType, named: bool = False) -> Subject[EntryUnderTest
 
 
 def row_group_of(entry: EntryUnderTest, number: int) -> int | None:
-    """The row group of a part of its index, if it has one."""
+    """The row group of a part of an index, if any."""
     groups = entry.part_groups
     return groups[number] if number < len(groups) else None
 
@@ -64,7 +64,7 @@ def row_group_of(entry: EntryUnderTest, number: int) -> int | None:
 @rule("DIR-001", of=DIRECTORY)
 @rule("DIR-002", of=DIRECTORY)
 def value_is_base64(directory: DirectoryUnderTest) -> None:
-    """Asking for the bytes raises what is wrong."""
+    """Decoding the value raises the violation."""
     _ = directory.data
 
 
@@ -73,7 +73,7 @@ def value_is_base64(directory: DirectoryUnderTest) -> None:
 @rule("DIR-005", of=DIRECTORY)
 @rule("DIR-006", of=DIRECTORY)
 def directory_can_be_read(directory: DirectoryUnderTest) -> None:
-    """Reading raises what is wrong: with its header, its checksum, or the room of its entries."""
+    """Reading raises the violation: in the header, the checksum, or the space of the entries."""
     _ = directory.directory
 
 
@@ -86,7 +86,7 @@ _ALLOWED = {
 
 @rule("DIR-007", of=ENTRY)
 def numbers_are_listed(entry: EntryUnderTest) -> Iterator[Violation]:
-    """Readers skip an entry with others."""
+    """Readers skip an entry with unknown numbers."""
     _ = entry.is_fresh
     for name in entry.strange_codes():
         number = getattr(entry.head, name)
@@ -95,7 +95,7 @@ def numbers_are_listed(entry: EntryUnderTest) -> Iterator[Violation]:
 
 @rule("DIR-008", of=DIRECTORY)
 def reserved_fields_are_zero(directory: DirectoryUnderTest) -> Iterator[Violation]:
-    """A later version may give them a meaning, which this writer did not have in mind."""
+    """A later version may give reserved fields a meaning that this writer did not intend."""
     header = grammar.HEADER.parse(directory.directory.data)
     if header.reserved:
         leaves = grammar.trace_directory(directory.data)
@@ -108,13 +108,13 @@ def reserved_fields_are_zero(directory: DirectoryUnderTest) -> Iterator[Violatio
 
 
 UNREADABLE = (FormatError, NotApplicable, NotChecked)
-"""Why an entry or its blob has nothing to look at; anything else is a mistake here."""
+"""Errors that mean that an entry or its blob cannot be read; any other error is a mistake here."""
 
 
 def _is_asked(entry: EntryUnderTest) -> bool:
     try:
         return entry.is_fresh
-    except UNREADABLE:  # the rules of the entry say why
+    except UNREADABLE:  # the rules about the entry report why
         return False
 
 
@@ -125,7 +125,7 @@ def _reserved_of(entry: EntryUnderTest) -> Iterator[Violation]:
     if entry.head.type == IndexType.ZONE_SUMS and entry.file.options.reaches("index"):
         try:
             reserved = blob_of(entry).sums.head.reserved
-        except UNREADABLE:  # the rules of the blob say why
+        except UNREADABLE:  # the rules about the blob report why
             return
         if reserved:
             spot = entry.blob_spot("head.reserved", *SumsHead.place("reserved"))
@@ -140,7 +140,7 @@ def _reserved_of(entry: EntryUnderTest) -> Iterator[Violation]:
 
 @rule("DIR-009", of=ENTRY)
 def entry_is_not_replaced(entry: EntryUnderTest) -> Iterator[Violation]:
-    """Readers take the last one."""
+    """Readers use the last entry with the same key."""
     entry.require_known()
     if not entry.is_last:
         said = "a later entry has the same type, granularity and columns, and readers use that one"
@@ -149,14 +149,14 @@ def entry_is_not_replaced(entry: EntryUnderTest) -> Iterator[Violation]:
 
 @rule("DIR-010", of=ENTRY)
 def columns_are_there(entry: EntryUnderTest) -> None:
-    """Asking for them raises what is wrong."""
+    """Resolving the columns raises the violation."""
     entry.require_current()
     _ = entry.leaves
 
 
 @rule("DIR-011", of=ENTRY)
 def columns_can_be_described(entry: EntryUnderTest) -> Iterator[Violation]:
-    """A reader skips an entry whose values it cannot place in rows, or not in an order."""
+    """A reader skips an entry whose values it cannot assign to rows or cannot order."""
     _ = entry.is_fresh
     for said in entry.wrong_columns():
         yield entry.violation(
@@ -166,13 +166,13 @@ def columns_can_be_described(entry: EntryUnderTest) -> Iterator[Violation]:
 
 @rule("DIR-012", of=ENTRY)
 def blob_lies_where_it_may(entry: EntryUnderTest) -> None:
-    """Asking for its place raises what is wrong."""
+    """Computing the blob's place raises the violation."""
     _ = entry.is_placed
 
 
 @rule("DIR-016", of=ENTRY)
 def entry_is_not_stale(entry: EntryUnderTest) -> Iterator[Violation]:
-    """Readers notice, and ignore the index."""
+    """Readers notice stale entries and ignore the index."""
     entry.require_current()
     if entry.stale:
         rows = sum(group.num_rows for group in entry.file.metadata.row_groups)
@@ -185,12 +185,12 @@ def entry_is_not_stale(entry: EntryUnderTest) -> Iterator[Violation]:
 
 
 NAMED = entries_of(named=True)
-"""An entry of a type that someone named."""
+"""Entries with a named type."""
 
 
 @rule("DIR-049", of=NAMED)
 def type_has_a_good_name(entry: EntryUnderTest) -> Iterator[Violation]:
-    """Two owners that each take a word of their own take the same one."""
+    """Without a prefix, two owners may choose the same name."""
     if not is_type_name(entry.entry.type_name):
         path, name = f"directory.entries[{entry.number}].type_name[0].text", show(entry.entry.type_name)
         leaves = grammar.trace_directory(entry.directory.data)
@@ -202,7 +202,7 @@ def type_has_a_good_name(entry: EntryUnderTest) -> Iterator[Violation]:
 
 @rule("DIR-050", of=NAMED)
 def number_is_that_of_the_name(entry: EntryUnderTest) -> Iterator[Violation]:
-    """A reader that knows numbers alone takes one named type for another, and keeps one of the two."""
+    """A reader that knows only numbers confuses two named types and keeps one of them."""
     if not is_type_name(entry.entry.type_name):
         raise Broken("DIR-049")
     number = type_number(entry.entry.type_name)

@@ -1,4 +1,4 @@
-"""Checks of distinct sets: their structure, tier ``index``; and their values, as those of IDX1 blobs, tier ``values``."""
+"""Checks of distinct sets: structure (tier ``index``), and values of distinct sets and IDX1 blobs (tier ``values``)."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from pqassay.values.directory.sets import DescribedSet
 
 SETS = entries_of(IndexType.DISTINCT_SET)
-"""An entry of distinct sets."""
+"""Entries of distinct sets."""
 
 
 @rule("DIR-022", of=entries_of(IndexType.DISTINCT_SET, IndexType.ZONE_SUMS))
 def values_are_as_many_as_it_says(entry: EntryUnderTest) -> None:
-    """Reading them raises what is wrong."""
+    """Reading the values raises the violation."""
     blob = blob_of(entry)
     if entry.head.type == IndexType.DISTINCT_SET:
         for number in range(len(blob.sets)):
@@ -40,7 +40,7 @@ def values_are_as_many_as_it_says(entry: EntryUnderTest) -> None:
 
 @rule("DIR-024", of=SETS)
 def flags_are_known(entry: EntryUnderTest) -> Iterator[Violation]:
-    """A later version may give others a meaning, which this writer did not have in mind."""
+    """A later version may give other flags a meaning that this writer did not intend."""
     blob = blob_of(entry)
     for number, part in enumerate(blob.sets):
         if part.head.flags & ~KNOWN_FLAGS:
@@ -54,7 +54,7 @@ def flags_are_known(entry: EntryUnderTest) -> Iterator[Violation]:
 
 @rule("DIR-025", of=SETS)
 def values_ascend(entry: EntryUnderTest) -> Iterator[Violation]:
-    """A reader that searches by halves passes a value by."""
+    """A binary search misses values that are out of order."""
     blob = blob_of(entry)
     for number in range(len(blob.sets)):
         for problem, expected, actual in _disorder(blob.values_of_part(number), entry.order):
@@ -63,7 +63,7 @@ def values_ascend(entry: EntryUnderTest) -> Iterator[Violation]:
 
 
 def _disorder(raws: Sequence[bytes], order: Order) -> Iterator[tuple[str, str, str]]:
-    """The first that is wrong with the order of some values, what should be and what is."""
+    """The first value that violates the order: where, what was expected, and the value."""
     keys = sort_keys(order, raws)
     if order in FLOATING and any(is_nan(order, raw) for raw in raws):
         yield "a NaN is listed", "the flag NAN", "NaN"
@@ -77,19 +77,19 @@ def _disorder(raws: Sequence[bytes], order: Order) -> Iterator[tuple[str, str, s
 
 @value_rule("DIR-026", of=SETS, audited=DESCRIBED)
 def complete_sets_list_every_value(part: DescribedSet) -> Iterator[Violation]:
-    """A reader skips the part when it looks for a value that is missing."""
+    """A reader that looks for a missing value skips the part."""
     if part.flags & SetFlags.COMPLETE:
         yield from _missing(part, f"the complete set of {part}")
 
 
 @value_rule("DIR-045", of=entries_of(IndexType.IDX1), audited=DESCRIBED)
 def idx1_lists_every_value(part: DescribedSet) -> Iterator[Violation]:
-    """A reader skips the file when it looks for a value that is missing."""
+    """A reader that looks for a missing value skips the file."""
     return _missing(part, f"the IDX1 blob of {part}")
 
 
 def _missing(part: DescribedSet, listing: str) -> Iterator[Violation]:
-    """The values that occur and are not listed."""
+    """Violations for the values that occur but are not listed."""
     if missing := sorted(part.missing):
         values = _values(part, missing)
         yield part.blob.values_spot(part.number).violation(
@@ -104,7 +104,7 @@ def _values(part: DescribedSet, raws: Sequence[bytes]) -> str:
 
 
 def _wrong_flags(part: DescribedSet, *, lacking: bool) -> Iterator[Violation]:
-    """The flags that are lacking, or that should not be there."""
+    """Violations for missing flags (``lacking``), or for superfluous flags."""
     holds, has, expected = ("a", "no", "the") if lacking else ("no", "the", "no")
     for flag, what, occurs in (
         (SetFlags.NULLS, "null", part.has_null),
@@ -120,13 +120,13 @@ def _wrong_flags(part: DescribedSet, *, lacking: bool) -> Iterator[Violation]:
 
 @value_rule("DIR-027", of=SETS, audited=DESCRIBED)
 def nulls_and_nan_are_flagged(part: DescribedSet) -> Iterator[Violation]:
-    """A reader skips the part when it looks for nulls, or for NaN."""
+    """A reader that looks for nulls or NaN skips a part without the flag."""
     return _wrong_flags(part, lacking=True)
 
 
 @value_rule("DIR-028", of=SETS, audited=DESCRIBED)
 def listed_values_occur(part: DescribedSet) -> Iterator[Violation]:
-    """A value too many costs a read, never a row."""
+    """A superfluous value costs a read, never a row."""
     yield from _wrong_flags(part, lacking=False)
     if extra := part.extra:
         values = _values(part, extra)

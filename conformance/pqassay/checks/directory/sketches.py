@@ -1,4 +1,4 @@
-"""Checks of sketches: the first bytes, which every reader needs, tier ``index``; and what they were given, tier ``values``."""
+"""Checks of sketches: their first bytes, which every reader needs (tier ``index``), and their inputs (tier ``values``)."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ if TYPE_CHECKING:
     from pqassay.values.directory.sketches import DescribedHll, DescribedKll
 
 SKETCHES = entries_of(IndexType.HLL, IndexType.KLL)
-"""An entry of sketches."""
+"""Entries of sketches."""
 
 KLL = entries_of(IndexType.KLL)
-"""An entry of KLL sketches."""
+"""Entries of KLL sketches."""
 
 STANDARD_ERRORS = 3
-"""How far from the truth an estimate may be."""
+"""The largest tolerated distance of an estimate from the truth, in standard errors."""
 
 HALF = 0.5
-"""Estimates are rounded to whole numbers of values."""
+"""The rounding error of estimates, which are whole numbers of values."""
 
 
 @rule("DIR-040", of=SKETCHES)
 def sketches_begin_with_their_preamble(entry: EntryUnderTest) -> Iterator[Violation]:
-    """Libraries refuse other bytes."""
+    """Libraries refuse sketches with other first bytes."""
     family = IndexType(entry.head.type).name
     for number, sketch in enumerate(blob_of(entry).sketches):
         if problem := preamble_problem(family, sketch):
@@ -48,7 +48,7 @@ def sketches_begin_with_their_preamble(entry: EntryUnderTest) -> Iterator[Violat
 
 @rule("DIR-041", of=SKETCHES)
 def sketches_have_one_size(entry: EntryUnderTest) -> Iterator[Violation]:
-    """Sketches of one size can be united without a loss."""
+    """Sketches of one size can be merged without loss."""
     sketches = blob_of(entry).sketches
     family = IndexType(entry.head.type).name
     if any(preamble_problem(family, sketch) for sketch in sketches):
@@ -71,7 +71,7 @@ def sketches_have_one_size(entry: EntryUnderTest) -> Iterator[Violation]:
 
 @value_rule("DIR-042", of=entries_of(IndexType.HLL), audited=DESCRIBED)
 def hll_estimates_the_distinct_values(part: DescribedHll) -> Iterator[Violation]:
-    """A bad estimate makes bad plans, and no wrong rows."""
+    """A bad estimate causes bad plans, but never wrong rows."""
     distinct, sketch = part.distinct, part.sketch
     lower, upper = sketch.get_lower_bound(STANDARD_ERRORS), sketch.get_upper_bound(STANDARD_ERRORS)
     if not lower - HALF <= distinct <= upper + HALF:
@@ -84,7 +84,7 @@ def hll_estimates_the_distinct_values(part: DescribedHll) -> Iterator[Violation]
 
 @value_rule("DIR-043", of=KLL, audited=DESCRIBED)
 def kll_counts_and_bounds_are_exact(part: DescribedKll) -> Iterator[Violation]:
-    """They are the part of the sketch that is given as exact."""
+    """The sketch stores these as exact numbers."""
     numbers, sketch = part.numbers, part.sketch
     compared: list[tuple[str, Any, Any]] = [("values", len(numbers), sketch.n)]
     if len(numbers) and sketch.n:
@@ -101,9 +101,9 @@ def kll_counts_and_bounds_are_exact(part: DescribedKll) -> Iterator[Violation]:
 
 @value_rule("DIR-044", of=KLL, audited=DESCRIBED)
 def kll_ranks_are_nearly_right(part: DescribedKll) -> Iterator[Violation]:
-    """A bad estimate makes bad plans, and no wrong rows."""
+    """A bad estimate causes bad plans, but never wrong rows."""
     if any(kll_counts_and_bounds_are_exact(part)) or not len(part.numbers):
-        return  # ranks among other numbers say nothing
+        return  # ranks among other numbers mean nothing
     number, true, estimated = part.worst_rank
     error, allowed = abs(estimated - true), part.sketch.normalized_rank_error(True)
     if error > allowed:

@@ -1,4 +1,4 @@
-"""Checks of zone sums: their structure, tier ``index``; and the rows of their groups, tier ``values``."""
+"""Checks of zone sums: their structure (tier ``index``), and the rows of their groups (tier ``values``)."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ if TYPE_CHECKING:
     from pqassay.values.directory.sums import ComparedGroup, DescribedSums, Key
 
 SUMS = entries_of(IndexType.ZONE_SUMS)
-"""An entry of zone sums."""
+"""Entries of zone sums."""
 
 
 @rule("DIR-030", of=SUMS)
 def parts_have_as_many_groups(entry: EntryUnderTest) -> None:
-    """Following the lengths raises what is wrong."""
+    """Following the lengths raises the violation."""
     _ = blob_of(entry).sums
 
 
 @rule("DIR-031", of=SUMS)
 def keys_and_sum_follow_from_the_columns(entry: EntryUnderTest) -> Iterator[Violation]:
-    """Sums that are read as another kind are numbers without a meaning."""
+    """Sums that are read as another type are meaningless numbers."""
     head = blob_of(entry).sums.head
     keys, kind = len(entry.leaves) - 1, sum_kind(entry.leaves[-1])
     if head.key_count != keys:
@@ -55,7 +55,7 @@ def keys_and_sum_follow_from_the_columns(entry: EntryUnderTest) -> Iterator[Viol
 
 @rule("DIR-032", of=SUMS)
 def groups_ascend(entry: EntryUnderTest) -> Iterator[Violation]:
-    """A group that occurs twice is counted twice, or once too few."""
+    """A group that occurs twice is counted twice, or one of the two is lost."""
     blob = blob_of(entry)
     _ = blob.is_consistent
     for number, part in enumerate(blob.sums_parts):
@@ -80,7 +80,7 @@ def groups_ascend(entry: EntryUnderTest) -> Iterator[Violation]:
 
 @rule("DIR-033", of=SUMS)
 def rows_add_up(entry: EntryUnderTest) -> Iterator[Violation]:
-    """A count of all rows comes from here."""
+    """Readers take the count of all rows from here."""
     blob = blob_of(entry)
     _ = blob.is_consistent
     for number, part in enumerate(blob.sums_parts):
@@ -106,7 +106,7 @@ def rows_add_up(entry: EntryUnderTest) -> Iterator[Violation]:
 
 @rule("DIR-034", of=SUMS)
 def bounds_are_those_of_groups_with_measures(entry: EntryUnderTest) -> Iterator[Violation]:
-    """Which bounds belong to which group follows from the counts."""
+    """The counts determine which bounds belong to which group."""
     blob = blob_of(entry)
     order = entry.order
     _ = blob.is_consistent
@@ -139,7 +139,7 @@ def bounds_are_those_of_groups_with_measures(entry: EntryUnderTest) -> Iterator[
 
 @value_rule("DIR-035", of=SUMS, audited=DESCRIBED)
 def groups_are_those_that_occur(part: DescribedSums) -> Iterator[Violation]:
-    """A group too few, or too many, is one in every answer."""
+    """A missing or superfluous group is missing or superfluous in every answer."""
     listed, facts = part.listed, part.facts
     for verb, expected, keys in (
         ("lacks", "a group for each combination that occurs", [key for key in facts if key not in listed]),
@@ -159,7 +159,7 @@ def groups_are_those_that_occur(part: DescribedSums) -> Iterator[Violation]:
 
 @value_rule("DIR-036", of=SUMS, audited=DESCRIBED)
 def nulls_and_nan_are_counted(part: DescribedSums) -> Iterator[Violation]:
-    """An average is divided by what is neither."""
+    """The divisor of an average excludes nulls and NaN."""
     for group in part.compared:
         yield from _count(part, group, "null_count", group.facts.nulls)
         yield from _count(part, group, "nan_count", group.facts.nans)
@@ -187,7 +187,7 @@ def sums_are_those_of_the_rows(part: DescribedSums) -> Iterator[Violation]:
 
 @value_rule("DIR-038", of=SUMS, audited=DESCRIBED)
 def bounds_are_those_of_the_rows(part: DescribedSums) -> Iterator[Violation]:
-    """They answer MIN and MAX, and do so exactly."""
+    """They answer MIN and MAX exactly."""
     for group in part.compared:
         for name, what, true in (
             ("minima", "smallest", group.facts.least),
@@ -203,7 +203,7 @@ def bounds_are_those_of_the_rows(part: DescribedSums) -> Iterator[Violation]:
 
 
 def _count(part: DescribedSums, group: ComparedGroup, name: str, true: int) -> Iterator[Violation]:
-    """A count of a group, if it is wrong."""
+    """Yield the violation if a count of a group is wrong."""
     claimed: int = getattr(group.claimed, name)
     if claimed != true:
         message = f"{name} of {_of(part, group)} is {claimed}, and {true} are there"
@@ -215,7 +215,7 @@ def _of(part: DescribedSums, group: ComparedGroup) -> str:
 
 
 def _named(part: DescribedSums, key: Key) -> str:
-    """A group, by its keys."""
+    """The name of a group in messages: its keys."""
     if not key:
         return "all rows"
     keys = [
@@ -226,16 +226,16 @@ def _named(part: DescribedSums, key: Key) -> str:
 
 
 def _is_same(claimed: float, true: float) -> bool:
-    """Whether two doubles are the same, to the bit but for NaN."""
+    """Whether two doubles have the same bits; all NaN are equal."""
     return struct.pack("<d", claimed) == struct.pack("<d", true) or (math.isnan(claimed) and math.isnan(true))
 
 
 COUNTING: tuple[Any, ...] = (groups_are_those_that_occur, nulls_and_nan_are_counted)
-"""The rules by whose counts bounds belong to groups."""
+"""The rules about the counts that assign bounds to groups."""
 
 
 def _miscounts(entry: EntryUnderTest) -> str | None:
-    """The rule about counts that an entry breaks, as far as the values were looked at; ``None`` if it breaks none."""
+    """The rule about counts that an entry breaks, if its values were examined; ``None`` otherwise."""
     if entry.file.options.reaches("values"):
         with suppress(FormatError, NotApplicable, NotChecked):
             outcomes = entry.file.part(ValueAudit).outcomes

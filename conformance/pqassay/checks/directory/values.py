@@ -1,7 +1,7 @@
-"""The values of the columns that an index directory describes, compared with it part by part.
+"""The claims of an index directory about the values of columns, compared part by part.
 
-The rules about them are beside those about the same type of index (`sets`, `sums`, `sketches`).  Each is a function over a part: what its blob
-claims, and what its rows hold (`pqassay.values.directory.audit.DescribedPart`).
+The rules are in the module of their type of index (`sets`, `sums`, `sketches`). Each is a function over a part: the claims of its blob, and
+the contents of its rows (`pqassay.values.directory.audit.DescribedPart`).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Thing = TypeVar("Thing")
 
 NAMED = 3
-"""Values, or groups, that a message names."""
+"""The number of values or groups that a message lists."""
 
 
 @claiming
@@ -50,7 +50,7 @@ def directory_claims(file: FileUnderTest) -> Family:
 
 
 def _of_entry(violation: Violation, audit: ValueAudit) -> Violation:
-    """With the command that repairs the entry whose field the violation names."""
+    """The violation with the command that repairs the entry of its field."""
     for entry in audit.file.part(IndexDirectory).entries:
         if str(violation.field).startswith(f"{entry.root}."):
             return replace(violation, remedy=remedy_for(entry))
@@ -60,9 +60,9 @@ def _of_entry(violation: Violation, audit: ValueAudit) -> Violation:
 DESCRIBED: Subject[ValueAudit] = Subject(
     "described values", lambda file: [file.part(ValueAudit)] if ENTRY.find(file) else [], _of_entry
 )
-"""The values that a directory describes, compared with what is claimed of them."""
+"""The subject of rules that compare values with the claims of a directory."""
 
 
 def first_of(things: Sequence[Thing], text: Callable[[Thing], str]) -> str:
-    """The first of some things, for messages."""
+    """The first few of some things, for messages."""
     return ", ".join(map(text, things[:NAMED])) + ", …" * (len(things) > NAMED)

@@ -5,4 +5,4 @@ no other family's room.
 """
 
 UNREAD = "no engine here reads an IDX1 index; programs that read it lose the values that it lacks"
-"""Why no query shows what a finding does."""
+"""Why no query can show the effect of a finding."""

@@ -1,6 +1,6 @@
 """Checks of IDX1: the key, the blob, its values, and the companion record.
 
-`EmbeddedIndex` is this family's view of a file; its properties raise what is between a check and its subject.
+`EmbeddedIndex` is this family's view of a file; its properties raise the errors that prevent a check.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ from pqassay_spec.parquet.thrift import KeyValue
 
 
 class EmbeddedIndex:
-    """The index of one file, as far as it can be read."""
+    """The index of one file; each property raises an error if its part cannot be read."""
 
     def __init__(self, file: FileUnderTest) -> None:
         self.file = file
 
     def pairs(self, key: str) -> list[tuple[int, KeyValue]]:
-        """Every key-value pair with this key, with its position; none in a summary of other files."""
+        """Every key-value pair with this key, with its position; empty for a summary of other files."""
         if self.file.is_summary:
             return []
         return [(index, pair) for index, pair in enumerate(self.file.key_values) if pair.key == key]
 
     def text(self, key: str) -> str | None:
-        """The value of the first pair with this key, which is the one that the published reader takes."""
+        """The value of the first pair with this key, which the published reader uses."""
         return next((pair.value for _, pair in self.pairs(key)), None)
 
     def field(self, key: str) -> Field:
-        """The value of the first pair with this key; the pair, if it has no value."""
+        """The field of the value of the first pair with this key; the field of the pair if it has no value."""
         index, pair = self.pairs(key)[0]
         return in_footer(self.file, f"key_value_metadata[{index}]") / ("" if pair.value is None else "value")
 
@@ -58,7 +58,7 @@ class EmbeddedIndex:
 
     @Remembered
     def number(self) -> int:
-        """The offset as the key says it. Raises IDX1-002, IDX1-003."""
+        """The offset that the key states. Raises IDX1-002, IDX1-003."""
         try:
             return idx1.parse_offset(self.offset_text)
         except Malformed as error:
@@ -66,7 +66,7 @@ class EmbeddedIndex:
 
     @Remembered
     def offset(self) -> int:
-        """The offset, inside the body. Raises the errors of `number`, and IDX1-005."""
+        """The offset, checked to be inside the body. Raises the errors of `number`, and IDX1-005."""
         offset = self.number
         start, end = self.file.framing.body_start, self.file.framing.footer_start
         room = 0 if self.text(idx1.LENGTH_KEY) is not None else idx1.HEADER_SIZE
@@ -81,7 +81,7 @@ class EmbeddedIndex:
 
     @Remembered
     def blob(self) -> Blob:
-        """The blob, in whatever layout. Raises IDX1-006, IDX1-007, IDX1-008."""
+        """The blob, in any known layout. Raises IDX1-006, IDX1-007, IDX1-008."""
         source, end = self.file.source, self.file.framing.footer_start
         try:
             return idx1.read_blob(source, self.offset, end)
@@ -91,7 +91,7 @@ class EmbeddedIndex:
             return self._without_magic(error)
 
     def _without_magic(self, error: Malformed) -> Blob:
-        """No magic where the key points: a draft, a stale key, or a damaged magic."""
+        """The blob if the key does not point at a magic: a draft, a stale key, or a damaged magic."""
         offset, end = self.offset, self.file.framing.footer_start
         try:
             length = idx1.parse_offset(self.text(idx1.LENGTH_KEY) or "")
@@ -99,7 +99,7 @@ class EmbeddedIndex:
             header = idx1.length_field(self.file.source, offset) == length
         except FormatError:
             draft, header = None, False
-        # The length where draft G1 has it says that there was a magic, and that it is damaged.
+        # A length at the place where draft G1 has it shows that there was a magic, which is damaged.
         if draft is not None and not header and not self.overlapping(draft.start, draft.end):
             return draft
         if other := self.overlapping(offset, offset + 1):
@@ -116,7 +116,7 @@ class EmbeddedIndex:
 
     @Remembered
     def values(self) -> list[str]:
-        """The values as written. Raises IDX1-010."""
+        """The values in their stored order. Raises IDX1-010."""
         try:
             return idx1.exact_values(self.blob.payload)
         except Malformed as error:
@@ -136,12 +136,12 @@ class EmbeddedIndex:
 
     @property
     def payload(self) -> Spot:
-        """The payload."""
+        """The spot of the payload."""
         return Spot("idx1.payload", self.blob.payload_start, len(self.blob.payload))
 
     @property
     def length(self) -> Spot:
-        """The field before the payload that gives its length, with the magic."""
+        """The spot of the field before the payload that has its length; draft G0 does not have it."""
         return Spot("idx1.length", self.blob.start, idx1.HEADER_SIZE)
 
 
@@ -149,7 +149,7 @@ Find = Callable[[FileUnderTest], Sequence[EmbeddedIndex]]
 
 
 def _with(key: str) -> Find:
-    """Finds the index of a file that has a key."""
+    """A function that finds the index of a file that has a key."""
 
     def find(file: FileUnderTest) -> Sequence[EmbeddedIndex]:
         index = file.part(EmbeddedIndex)
@@ -159,7 +159,7 @@ def _with(key: str) -> Find:
 
 
 def _read(subject: Subject[EmbeddedIndex], part: str) -> Find:
-    """Finds the same, and reads a part of it, which raises what is wrong with that."""
+    """The finder of a subject that also reads a part of it, which raises the errors in that part."""
 
     def find(file: FileUnderTest) -> Sequence[EmbeddedIndex]:
         found = subject.find(file)
@@ -171,7 +171,7 @@ def _read(subject: Subject[EmbeddedIndex], part: str) -> Find:
 
 
 KEY = Subject("key of an index", _with(idx1.KEY))
-"""The key-value pairs with the key of an index; an offset alone does not say that a blob is there."""
+"""Key-value pairs with the key of an index; the key of an offset alone does not prove that a blob exists."""
 
 BLOB = Subject("index", _read(KEY, "blob"))
 """An index whose blob can be read."""
@@ -185,7 +185,7 @@ COMPANION = Subject("companion record", _read(COMPANION_KEY, "companion"))
 
 @rule("IDX1-001", of=KEY)
 def key_occurs_once(index: EmbeddedIndex) -> Iterator[Violation]:
-    """The published reader takes the first, parsers that build a map take the last."""
+    """The published reader takes the first pair; parsers that build a map take the last."""
     pairs = index.pairs(idx1.KEY)
     first = pairs[0][1].value
     for position, pair in pairs[1:]:
@@ -199,19 +199,19 @@ def key_occurs_once(index: EmbeddedIndex) -> Iterator[Violation]:
 
 @rule("IDX1-002", of=KEY)
 def key_has_a_value(index: EmbeddedIndex) -> None:
-    """Asking for the text raises what is wrong."""
+    """Reading the text raises the violation."""
     _ = index.offset_text
 
 
 @rule("IDX1-003", of=KEY)
 def offset_is_decimal(index: EmbeddedIndex) -> None:
-    """Parsing as the published reader does raises what is wrong."""
+    """Parsing as the published reader does raises the violation."""
     _ = index.number
 
 
 @rule("IDX1-004", of=KEY)
 def offset_is_canonical(index: EmbeddedIndex) -> Iterator[Violation]:
-    """The spelling that every writer produces."""
+    """Every writer produces this spelling."""
     text, number = index.offset_text, index.number
     if not idx1.is_canonical_offset(text):
         said = f"{show(text)} is another spelling of {number}"
@@ -220,13 +220,13 @@ def offset_is_canonical(index: EmbeddedIndex) -> Iterator[Violation]:
 
 @rule("IDX1-005", of=KEY)
 def offset_lies_in_the_body(index: EmbeddedIndex) -> None:
-    """Asking for the offset raises what is wrong."""
+    """Reading the offset raises the violation."""
     _ = index.offset
 
 
 @rule("IDX1-006", of=KEY)
 def magic_stands_at_the_offset(index: EmbeddedIndex) -> None:
-    """Reading the blob raises what is wrong; draft G0 has no magic."""
+    """Reading the blob raises the violation; draft G0 has no magic."""
     if index.blob.layout is Layout.DRAFT_G0:
         raise NotApplicable
 
@@ -234,7 +234,7 @@ def magic_stands_at_the_offset(index: EmbeddedIndex) -> None:
 @rule("IDX1-007", of=KEY)
 @rule("IDX1-008", of=KEY)
 def blob_can_be_read(index: EmbeddedIndex) -> None:
-    """Reading raises what is wrong; so does a key that points into another structure."""
+    """Reading raises the violation; so does a key that points into another structure."""
     _ = index.blob
 
 
@@ -256,13 +256,13 @@ def blob_overlaps_nothing(index: EmbeddedIndex) -> Iterator[Violation]:
 
 @rule("IDX1-010", of=BLOB)
 def payload_is_text(index: EmbeddedIndex) -> None:
-    """Decoding raises what is wrong."""
+    """Decoding raises the violation."""
     _ = index.values
 
 
 @rule("IDX1-011", of=BLOB)
 def values_are_distinct(index: EmbeddedIndex) -> Iterator[Violation]:
-    """A value that is listed twice takes room, and makes counts of the index wrong."""
+    """A repeated value wastes space and makes counts of the index wrong."""
     repeated = len(index.values) - len(set(index.values))
     yield from first_places(
         list(islice(_repeated(index), FIRST_POSITIONS if repeated else 0)),
@@ -274,7 +274,7 @@ def values_are_distinct(index: EmbeddedIndex) -> Iterator[Violation]:
 
 
 def _repeated(index: EmbeddedIndex) -> Iterator[tuple[str, int]]:
-    """The values that were there before, and where they are."""
+    """The repeated values, with their spots."""
     position = index.blob.payload_start
     seen: set[str] = set()
     for value in index.values:
@@ -318,13 +318,13 @@ def _losses(
 
 @rule("IDX1-020", of=COMPANION_KEY)
 def companion_is_well_formed(index: EmbeddedIndex) -> None:
-    """Parsing raises what is wrong."""
+    """Parsing raises the violation."""
     _ = index.companion
 
 
 @rule("IDX1-021", of=COMPANION)
 def companion_agrees_with_the_blob(index: EmbeddedIndex) -> Iterator[Violation]:
-    """Offset, length, CRC-32 and value count show whether the record was written for this blob."""
+    """Offset, length, CRC-32 and value count show whether the record belongs to this blob."""
     record, blob = index.companion, index.blob
     raw = index.file.source.read(blob.start, blob.end - blob.start)
     for name, there, here in idx1_companion.companion_disagreements(record, blob, raw):
@@ -334,7 +334,7 @@ def companion_agrees_with_the_blob(index: EmbeddedIndex) -> Iterator[Violation]:
 
 @rule("IDX1-024", of=COMPANION_KEY)
 def companion_has_an_index(index: EmbeddedIndex) -> Iterator[Violation]:
-    """A companion without the key it accompanies was left behind."""
+    """A companion record without the key of an index was left behind."""
     if not index.pairs(idx1.KEY):
         said = f"the key {idx1.COMPANION_KEY} is there without {idx1.KEY}"
         field = index.field(idx1.COMPANION_KEY)
@@ -343,7 +343,7 @@ def companion_has_an_index(index: EmbeddedIndex) -> Iterator[Violation]:
 
 @rule("IDX1-030", of=BLOB)
 def layout_is_published(index: EmbeddedIndex) -> Iterator[Violation]:
-    """Draft G0 had neither magic nor length before the payload."""
+    """Draft G0 has neither magic nor length before the payload."""
     blob = index.blob
     if blob.layout is Layout.DRAFT_G0:
         said = "this is draft G0: the payload is stored without magic and length, which the published reader needs"
@@ -354,7 +354,7 @@ def layout_is_published(index: EmbeddedIndex) -> Iterator[Violation]:
 
 @rule("IDX1-031", of=KEY)
 def draft_length_agrees(index: EmbeddedIndex) -> Iterator[Violation]:
-    """Readers of draft G1 want the key and the length field to be equal."""
+    """Readers of draft G1 require that the key and the length field are equal."""
     _ = index.offset_text
     pairs = index.pairs(idx1.LENGTH_KEY)
     if not pairs:
@@ -369,7 +369,7 @@ def draft_length_agrees(index: EmbeddedIndex) -> Iterator[Violation]:
 
 @rule("IDX1-032", of=KEY)
 def no_draft_key(index: EmbeddedIndex) -> Iterator[Violation]:
-    """Names files in the layout of draft G1."""
+    """The key marks files in the layout of draft G1."""
     _ = index.offset_text
     if not index.pairs(idx1.LENGTH_KEY):
         return
@@ -377,7 +377,7 @@ def no_draft_key(index: EmbeddedIndex) -> Iterator[Violation]:
         if index.blob.layout is Layout.DRAFT_G0:
             raise NotApplicable
     except FormatError:
-        pass  # what is wrong with the blob is said by other rules
+        pass  # other rules report errors of the blob
     said = "this is draft G1: the length is also in a key"
     field = index.field(idx1.LENGTH_KEY)
     yield Violation(said, field, f"no key {idx1.LENGTH_KEY}", show(index.text(idx1.LENGTH_KEY)))

@@ -1,8 +1,8 @@
 """Checks of IDX1 against the column's values, tier ``values``.
 
-The format does not say which column an index describes.  It is the column that the user names, else the one
-in a companion record, else one that fits: a string column whose values equal the index, or a column with
-values that are all in the index.  If none fits, the nearest one says what differs.
+The format does not say which column an index describes. The column that the user names comes first, then the column in a companion record,
+then a column that fits. A string column fits if its values equal the index, or if it has values and all are in the index. If no column
+fits, messages describe the difference from the nearest one.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ if TYPE_CHECKING:
 
 
 OF_VALUES = ("IDX1-013", "IDX1-015", "IDX1-016", "IDX1-017", "IDX1-018", "IDX1-019", "IDX1-022", "IDX1-023")
-"""The rules that ask for the values of columns."""
+"""The rules that need the values of columns."""
 
 NO_FIT = 3
-"""Distance of a column that an index cannot describe."""
+"""The distance of a column that an index cannot describe."""
 
 LISTED = 3
-"""Values or columns that a message names before it goes on with an ellipsis."""
+"""The number of values or columns that a message lists before an ellipsis."""
 
 
 class IndexedColumn:
-    """The column that an index describes, compared with it.
+    """The column that an index describes, with the comparison of both.
 
-    ``undecided`` names a column without values that an empty index fits, and a column with values, if it is
-    unknown which one is meant. It is set after `comparison` was computed.
+    If an empty index could mean either of two columns, ``undecided`` names both: one without values and one with values. `comparison` sets
+    it.
     """
 
     undecided: tuple[str, str] | None = None
@@ -62,10 +62,12 @@ class IndexedColumn:
         return IndexValues(self.index.values if self.index.blob.payload else ())
 
     def family(self) -> IndexFamily:
-        """The columns to compare with, for an audit of values: new ones, since one that broke off has seen some of the values.
+        """The columns to compare with, for an audit of values.
+
+        They are created for each call, since an audit that was interrupted has already seen some values.
 
         Raises:
-            FormatError, NotApplicable: There is no index that could be compared.
+            FormatError, NotApplicable: There is no index to compare.
             NotChecked: There is no such column (IDX1-018 is broken).
         """
         from pqassay.values.claims.index_column import IndexFamily  # noqa: PLC0415 - pyarrow, at this tier only
@@ -81,7 +83,7 @@ class IndexedColumn:
         return family
 
     def _require_columns(self) -> None:
-        """Raise the errors of `family`, unless there are an index and columns to compare."""
+        """Raise the errors of `family` unless an index and columns exist."""
         _ = self.values
         if not self.candidates:
             raise Broken("IDX1-018")
@@ -118,7 +120,7 @@ class IndexedColumn:
         return best
 
     def _require_here(self, ordinal: int, leaf: SchemaLeaf) -> None:
-        """Raise `NotChecked` if pages of a column are encrypted or stored in another file; decoders look for them in this one."""
+        """Raise `NotChecked` if pages of a column are encrypted or in another file, since decoders read them from this one."""
         for number, row_group in enumerate(self.file.metadata.row_groups):
             chunk = row_group.columns[ordinal] if ordinal < len(row_group.columns) else None
             reason = chunk and why_left_out(self.file.metadata, chunk, number, leaf)
@@ -126,9 +128,9 @@ class IndexedColumn:
                 raise NotChecked(f"{reason}, {show(chunk.file_path)}", "file") if chunk.file_path else reason
 
     def distance(self, comparison: IndexComparison) -> tuple[int, int]:
-        """Order of preference: equal, equal to the pieces, superset of a column with values, then by what differs.
+        """A sort key, best first: equal, equal to the pieces, superset of a column with values, then by the difference.
 
-        The pieces are those of values with line feeds. An index that equals another column is not an index of pieces.
+        The pieces are the lines of values with line feeds. An index that equals another column is not an index of pieces.
         """
         if comparison.difference == 0:
             return (1 if comparison.with_line_feed else 0), 0
@@ -151,16 +153,16 @@ class IndexedColumn:
 
     @property
     def declared(self) -> str | None:
-        """The column that someone named, for messages."""
+        """The column that the user or the companion record names, for messages."""
         if self.user_column is not None:
             return self.user_column
         return ".".join(self.companion_column) if self.companion_column else None
 
     @Remembered
     def candidates(self) -> list[tuple[int, SchemaLeaf]]:
-        """The columns to compare with, with their positions: those that the declaration means, else all strings.
+        """The columns to compare with, with their positions: the declared columns, else all string columns.
 
-        A companion record means a column with one value a row, by its path; a user gives a name.
+        A companion record gives the path of a column with one value per row; a user gives a name.
         """
         strings = [(ordinal, leaf) for ordinal, leaf in enumerate(self.file.leaves) if is_string(leaf)]
         if self.user_column is not None:
@@ -172,7 +174,7 @@ class IndexedColumn:
 
     @Remembered
     def is_ambiguous(self) -> bool:
-        """Whether the path in the companion record, which counts then for nothing, is that of several columns."""
+        """Whether several columns have the path in the companion record, which is then ignored."""
         path = self.companion_column
         if self.user_column is not None or path is None:
             return False
@@ -181,7 +183,7 @@ class IndexedColumn:
 
 @claiming
 def index_claims(file: FileUnderTest) -> Family:
-    """The claims of an index about the values of columns, unless no rule about them is tested."""
+    """The claims of an index about the values of columns; absent if no rule about them is tested."""
     if all(rule_id in file.left_out for rule_id in OF_VALUES):
         raise NotApplicable
     return file.part(IndexedColumn).family()
@@ -193,12 +195,12 @@ def _indexed_columns(file: FileUnderTest) -> list[IndexedColumn]:
 
 
 COLUMN = Subject("indexed column", _indexed_columns)
-"""The column that an index describes; asking for it, or for the index, raises what is in the way."""
+"""The column that an index describes; reading it or the index raises the errors that prevent a test."""
 
 
 @rule("IDX1-013", of=COLUMN)
 def empty_payload_is_the_empty_set(column: IndexedColumn) -> Iterator[Violation]:
-    """An empty payload cannot say that the column holds the empty string."""
+    """An empty payload cannot list the empty string."""
     found = column.comparison
     if not column.index.blob.payload and found.value_rows and found.only_empty:
         yield _violation(
@@ -211,7 +213,7 @@ def empty_payload_is_the_empty_set(column: IndexedColumn) -> Iterator[Violation]
 
 @rule("IDX1-015", of=COLUMN)
 def no_value_holds_a_line_feed(column: IndexedColumn) -> Iterator[Violation]:
-    """A value with a line feed cannot be told from its pieces."""
+    """A value with a line feed looks like several values."""
     found = column.comparison
     for value in found.with_line_feed:
         yield _violation(
@@ -224,7 +226,7 @@ def no_value_holds_a_line_feed(column: IndexedColumn) -> Iterator[Violation]:
 
 @rule("IDX1-016", of=COLUMN)
 def every_value_is_indexed(column: IndexedColumn) -> Iterator[Violation]:
-    """A reader skips the file when it looks for a value that is missing."""
+    """A reader that looks for a missing value skips the file."""
     comparison = column.comparison
     if not comparison.missing_count or _told_by_empty_payload(column, comparison):
         return
@@ -245,7 +247,7 @@ def every_value_is_indexed(column: IndexedColumn) -> Iterator[Violation]:
 
 @rule("IDX1-017", of=COLUMN)
 def every_indexed_value_occurs(column: IndexedColumn) -> Iterator[Violation]:
-    """A value too many costs a read, never a row."""
+    """A superfluous value costs a read, never a row."""
     comparison = column.comparison
     if comparison.missing_count and not _told_by_empty_payload(column, comparison):
         raise NotChecked("IDX1-016 is broken and reports the differences", "another rule")
@@ -265,7 +267,7 @@ def every_indexed_value_occurs(column: IndexedColumn) -> Iterator[Violation]:
 
 @rule("IDX1-018", of=COLUMN)
 def a_string_column_is_indexed(column: IndexedColumn) -> Iterator[Violation]:
-    """The declared column exists; without a declaration, some string column may be meant."""
+    """The declared column exists; without a declaration, there is at least one string column."""
     _ = column.index.blob
     if not column.candidates:
         strings = [leaf.name for leaf in islice(filter(is_string, column.file.leaves), LISTED + 1)]
@@ -293,7 +295,7 @@ def a_string_column_is_indexed(column: IndexedColumn) -> Iterator[Violation]:
 
 @rule("IDX1-019", of=COLUMN)
 def an_empty_index_names_its_column(column: IndexedColumn) -> Iterator[Violation]:
-    """Between a column of nulls and a column whose values were lost, an empty payload does not decide."""
+    """An empty payload may mean a column of nulls or an index whose values were lost."""
     if column.index.blob.payload or not column.candidates:
         raise NotApplicable
     try:
@@ -309,13 +311,13 @@ def an_empty_index_names_its_column(column: IndexedColumn) -> Iterator[Violation
 
 @rule("IDX1-022", of=COLUMN)
 def companion_counts_the_rows(column: IndexedColumn) -> Iterator[Violation]:
-    """An index of another number of rows was made for other rows: than the footer says, or than there are."""
+    """If the record counts other rows than the footer or the column has, it was made for other rows."""
     record = column.index.companion
     field, counted, where = in_footer(column.file, "num_rows"), column.file.metadata.num_rows, "the file"
     remedy = ""
     if record.row_count == counted and (found := _rows_read(column)) is not None:
         counted, where = found.rows, f"column {found.column}"
-        # A new record would repeat what the footer says.
+        # A new record would repeat the number of the footer.
         remedy = strip_command(column.file, "--key", idx1.COMPANION_KEY)
     else:
         field = column.index.field(idx1.COMPANION_KEY)
@@ -325,19 +327,19 @@ def companion_counts_the_rows(column: IndexedColumn) -> Iterator[Violation]:
 
 
 def _rows_read(column: IndexedColumn) -> IndexComparison | None:
-    """The comparison, where the tier reads values and the column has one for each row."""
+    """The comparison, if the tier reads values and the column has one value per row."""
     if not column.file.options.reaches("values"):
         return None
     try:
         found = column.comparison
     except (FormatError, NotApplicable, NotChecked):
-        return None  # other rules say why; what the footer says was compared
+        return None  # other rules report why; the footer's number was compared
     return None if found.leaf.max_repetition_level else found
 
 
 @rule("IDX1-023", of=COLUMN)
 def companion_counts_the_nulls(column: IndexedColumn) -> Iterator[Violation]:
-    """Whether a null may be in the file decides what can be skipped for IS NULL."""
+    """The presence of nulls determines what IS NULL can skip."""
     record = column.index.companion
     name, comparison = ".".join(record.column), column.comparison
     if not comparison.leaf.is_at(record.column):
@@ -353,7 +355,7 @@ def companion_counts_the_nulls(column: IndexedColumn) -> Iterator[Violation]:
 
 
 def _told_by_empty_payload(column: IndexedColumn, found: IndexComparison) -> bool:
-    """Whether the missing value is the one that IDX1-013 is about."""
+    """Whether the missing value is the empty string, which IDX1-013 reports."""
     return not column.index.blob.payload and found.only_empty
 
 
@@ -376,7 +378,7 @@ def _violation(
 
 
 def _spot(blob: idx1.Blob, value: str) -> Spot:
-    """A value in the payload."""
+    """The spot of a value in the payload."""
     position = blob.payload_start
     for other in idx1.exact_values(blob.payload):
         if other == value:

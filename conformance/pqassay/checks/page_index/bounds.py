@@ -24,20 +24,20 @@ from pqassay_spec.parquet.undefined import undefined_members
 from pqassay_spec.rules.catalogue import file_rules
 
 NUMBERS = (Order.FLOAT, Order.HALF)
-"""The type-defined orders of floating point columns, in which NaN has no place."""
+"""The type-defined orders of floating-point columns, which do not order NaN."""
 
 COMPARED: dict[int, Callable[[Any, Any], bool]] = {BoundaryOrder.ASCENDING: le, BoundaryOrder.DESCENDING: ge}
-"""The comparison of a bound of a page with that of the next page, in boundary orders that have one."""
+"""The comparison of a page's bound with the next page's bound, for boundary orders that define one."""
 
 
 def _entry(chunk: ColumnChunkUnderTest, name: str, page: int) -> Field:
-    """The entry of a page in a list of the column index."""
+    """The field of a page's entry in a list of the column index."""
     return (chunk.fields.column_index / name)[page]
 
 
 @dataclass(frozen=True)
 class _Side:
-    """The lower or the upper bounds of the pages of a chunk: which, in words and as a field, their bytes and their keys."""
+    """The lower or the upper bounds of the pages of a chunk: name, field, bytes and keys."""
 
     chunk: ColumnChunkUnderTest
     order: Order
@@ -47,27 +47,27 @@ class _Side:
     keys: list[Any]
 
     def bound(self, page: int) -> str:
-        """The bound of a page, for messages."""
+        """The bound of a page, formatted for messages."""
         return shown(self.order, self.raws[page])
 
     def is_no_value(self, page: int) -> Violation:
-        """A bound that is not a value of the physical type."""
+        """The violation of a bound that is not a value of the physical type."""
         kind, width = self.chunk.leaf.physical_type, width_of(self.chunk.leaf.element)
         said = f"the {self.word} bound of page {page} of {self.chunk} is not a value of type {kind}: {_bytes(self.raws[page])}"
         field = _entry(self.chunk, self.name, page)
         return Violation(said, field, f"{width} bytes" if width else "a value", _bytes(self.raws[page]))
 
     def is_nan(self, page: int) -> Violation:
-        """A bound that is NaN."""
+        """The violation of a bound that is NaN."""
         said = f"the {self.word} bound of page {page} of {self.chunk} is NaN"
         return Violation(said, _entry(self.chunk, self.name, page), "a number, or no column index", "NaN")
 
     def excludes(self, page: int) -> bool:
-        """Whether a bound is a NaN on the wrong side of all numbers."""
+        """Whether a bound is a NaN that excludes all numbers."""
         return excludes_numbers(self.order, self.raws[page], above=self.name == "max_values")
 
     def is_out_of_order(self, page: int, before: int, said: BoundaryOrder) -> Violation:
-        """A bound that the bound of an earlier page should not precede."""
+        """The violation of a bound that breaks the order after the bound of an earlier page."""
         word = "less" if said is BoundaryOrder.ASCENDING else "greater"
         message = (
             f"the bounds of {self.chunk} are called {said.name}, and "
@@ -88,7 +88,7 @@ def _sides(bounds: PageBounds) -> tuple[_Side, _Side]:
 
 @rule("PIX-022", of=COLUMN_INDEX)
 def null_pages_have_empty_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """There is no value that they could be about."""
+    """A page without values has no bounds."""
     index = chunk.even_column_index
     if True not in index.null_pages:
         return
@@ -119,7 +119,7 @@ def _bytes(raw: bytes) -> str:
 
 @rule("PIX-024", of=COLUMN_INDEX)
 def lower_bounds_are_not_greater(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """For pages both of whose bounds are values."""
+    """Only pages with two valid bounds are compared."""
     bounds = chunk.page_bounds
     minima, maxima, order = bounds.index.min_values, bounds.index.max_values, bounds.order
     yield from first_places(
@@ -136,7 +136,7 @@ def lower_bounds_are_not_greater(chunk: ColumnChunkUnderTest) -> Iterator[Violat
 
 @rule("PIX-087", of=COLUMN_INDEX)
 def boundary_order_is_defined(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """A later version of the format may define others."""
+    """A later version of the format may define other orders."""
     yield from report_undefined(
         (each, chunk.fields.column_index) for each in undefined_members(chunk.column_index)
     )
@@ -144,7 +144,7 @@ def boundary_order_is_defined(chunk: ColumnChunkUnderTest) -> Iterator[Violation
 
 @rule("PIX-025", of=COLUMN_INDEX)
 def boundary_order_is_true(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Fewer than two pages have any order. Pages whose own bounds are wrong are left out."""
+    """One page is always ordered. Pages with wrong bounds are skipped."""
     boundary_order = chunk.column_index.boundary_order
     if boundary_order == BoundaryOrder.UNORDERED:
         return
@@ -177,7 +177,7 @@ def bounds_are_numbers(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
 
 @rule("PIX-086", of=COLUMN_INDEX, only=lambda chunk: chunk.order in NUMBERS)
 def no_nan_excludes_numbers(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """A reader that compares NaN as the greatest value skips the page.
+    """A reader that treats NaN as the greatest value skips the page.
 
     PIX-030 judges the writer's obligation.
     """
@@ -192,7 +192,7 @@ def no_nan_excludes_numbers(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
 
 
 def _knows_of_nan(chunk: ColumnChunkUnderTest) -> bool:
-    """Whether the file shows that its writer knew the text which forbids NaN in an index."""
+    """Whether the file shows that its writer knew the rule that forbids NaN in an index."""
     return chunk.file.part(ShownReleases).shows(file_rules()["PIX-030"].obliged_since)
 
 
@@ -217,7 +217,7 @@ def int96_has_its_order(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     only=lambda chunk: chunk.column_index.nan_counts is not None,
 )
 def nan_counts_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Every NaN of the chunk is in a page. Where a type has no NaN, PIX-073 judges the counts."""
+    """Every NaN of the chunk is in a page. PIX-073 judges the counts of types without NaN."""
     counts = chunk.even_column_index.nan_counts
     if counts is None or type_order(chunk.leaf.element) not in NUMBERS:
         raise NotApplicable
@@ -231,7 +231,7 @@ def nan_counts_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     only=lambda chunk: chunk.column_index.nan_counts is not None,
 )
 def nan_is_counted_in_floats(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Nothing else is ever NaN."""
+    """Only floating-point values can be NaN."""
     counts = chunk.column_index.nan_counts
     if counts is not None and type_order(chunk.leaf.element) not in NUMBERS:
         message = f"column {chunk.column} has no floating point numbers, but its column index counts NaN"
@@ -240,7 +240,7 @@ def nan_is_counted_in_floats(chunk: ColumnChunkUnderTest) -> Iterator[Violation]
 
 @rule("PIX-033", of=COLUMN_INDEX, only=lambda chunk: chunk.order in TOTAL)
 def total_order_has_nan_counts(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """If the order includes NaN, a reader needs to know whether there is any."""
+    """If the order includes NaN, a reader must know whether there are any."""
     if chunk.column_index.nan_counts is None:
         said = f"the column index of {chunk} has no nan_counts"
         yield Violation(said, chunk.fields.column_index, "nan_counts", "none")
@@ -248,7 +248,7 @@ def total_order_has_nan_counts(chunk: ColumnChunkUnderTest) -> Iterator[Violatio
 
 @rule("PIX-080", of=COUNTING_NAN)
 def nan_is_counted(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """A writer that knows the counts gives them under either order; under the total one, PIX-033 judges their absence."""
+    """A writer that knows the counts stores them under either order; PIX-033 judges missing counts under the total order."""
     if chunk.chunk.column_index_offset is None or chunk.order not in NUMBERS:
         raise NotApplicable
     if chunk.column_index.nan_counts is None:
@@ -258,7 +258,7 @@ def nan_is_counted(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
 
 @rule("PIX-034", of=COLUMN_INDEX)
 def pages_meet_the_bounds_of_the_chunk(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Either bound may be a shorter or wider one than the values, so only what lies wholly apart is wrong."""
+    """Both may be shortened or wider than the values, so only bounds that do not overlap at all are wrong."""
     bounds = chunk.page_bounds
     least, greatest = bounds.of_chunk
     if least is None and greatest is None:
@@ -288,7 +288,7 @@ def _has_exact_bound(chunk: ColumnChunkUnderTest) -> bool:
 
 @rule("PIX-035", of=COLUMN_INDEX, only=_has_exact_bound)
 def pages_reach_exact_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """A value that occurs is in a page, whose bounds include it."""
+    """A value that occurs is in some page, and the bounds of that page include it."""
     statistics = chunk.statistics
     if statistics is None:
         return

@@ -1,4 +1,4 @@
-"""Checks of the page index against the levels of the pages that it is about, tier ``values``."""
+"""Checks of the page index against the levels of its pages, tier ``values``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pqassay.under_test.violation import Violation
 
 @rule("PIX-054", of=OFFSET_INDEX)
 def first_rows_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Rows that begin in the pages before; another rule judges the first entry."""
+    """The number of rows that begin in earlier pages; another rule judges the first entry."""
     locations = chunk.offset_index.page_locations
     if len(locations) != len(chunk.data_pages):
         raise Broken("PIX-040")
@@ -32,7 +32,7 @@ def first_rows_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     "PIX-055", of=OFFSET_INDEX, only=lambda chunk: bool(chunk.leaf.max_repetition_level and chunk.data_pages)
 )
 def pages_begin_with_a_row(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Pages of version 2 have to, with or without an offset index: a rule of theirs says so."""
+    """In version 2, pages must begin with a row even without an offset index; another rule judges that."""
     starts = counts_of(chunk).starts_with_row
     for number, page in enumerate(chunk.data_pages):
         if not starts[number] and page.v2 is None:
@@ -42,7 +42,7 @@ def pages_begin_with_a_row(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
 
 @rule("PIX-058", of=COLUMN_INDEX)
 def histograms_count_the_levels(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """One histogram for each page, one after the other; another rule judges the length of the list."""
+    """There is one histogram for each page, one after the other; another rule judges the length of the list."""
     index = chunk.column_index
     if not index.repetition_level_histograms and not index.definition_level_histograms:
         raise NotApplicable

@@ -1,4 +1,4 @@
-"""Checks of the page index: what the footer says about it, its offset indexes, and the lists of its column indexes.
+"""Checks of the page index: its fields in the footer, offset indexes, and the lists of column indexes.
 
 The bounds of pages are in `pqassay.checks.page_index.bounds`.
 """
@@ -23,7 +23,7 @@ from pqassay_spec.parquet.thrift import DICTIONARY_ENCODINGS, Type
 
 @rule("PIX-001", of=COLUMN_INDEX)
 def column_index_has_offset_index(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Only the offset index says where the pages are that a column index describes."""
+    """Only the offset index says where the pages of a column index are."""
     if chunk.chunk.offset_index_offset is None:
         said = f"the chunk of {chunk} has a column index and no offset index"
         field = chunk.fields.listed / "column_index_offset"
@@ -38,7 +38,7 @@ def _has_offset_or_length(chunk: ColumnChunkUnderTest) -> bool:
 
 @rule("PIX-002", of=CHUNK, only=_has_offset_or_length)
 def offset_and_length_are_given_together(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Neither says anything without the other."""
+    """Offset and length are useless without each other."""
     record = chunk.chunk
     for name, offset, length in (
         ("column_index", record.column_index_offset, record.column_index_length),
@@ -84,7 +84,7 @@ def offset_indexes_in_all_row_groups(file: FileUnderTest) -> Iterator[Violation]
 
 @rule("PIX-010", of=OFFSET_INDEX)
 def offset_index_decodes(chunk: ColumnChunkUnderTest) -> None:
-    """Decoding raises what is wrong."""
+    """Decoding raises the violation."""
     _ = chunk.offset_index
 
 
@@ -94,7 +94,7 @@ def _lists_pages(chunk: ColumnChunkUnderTest) -> bool:
 
 @rule("PIX-011", of=OFFSET_INDEX)
 def offset_index_lists_pages(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Values are in pages."""
+    """Values need pages."""
     if not chunk.offset_index.page_locations and chunk.facts.num_values > 0:
         said = (
             f"the offset index of {chunk} lists no page, and the chunk holds {chunk.facts.num_values} values"
@@ -104,7 +104,7 @@ def offset_index_lists_pages(chunk: ColumnChunkUnderTest) -> Iterator[Violation]
 
 @rule("PIX-012", of=OFFSET_INDEX)
 def pages_ascend(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Each page begins after the beginning of the one before."""
+    """Each page begins after the previous page begins."""
     places = chunk.page_places
     offsets = places.offsets
     yield from first_places(
@@ -140,7 +140,7 @@ def pages_lie_in_their_chunk(chunk: ColumnChunkUnderTest) -> Iterator[Violation]
 
 @rule("PIX-014", of=OFFSET_INDEX, only=_lists_pages)
 def pages_follow_each_other(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Pages are back to back up to the end of the chunk."""
+    """Pages are contiguous up to the end of the chunk."""
     places = chunk.page_places
     places.require_inside()
     offsets, sizes = places.offsets, places.sizes
@@ -174,7 +174,7 @@ def first_page_begins_with_row_0(chunk: ColumnChunkUnderTest) -> Iterator[Violat
 
 @rule("PIX-016", of=OFFSET_INDEX, only=_lists_pages)
 def first_rows_increase(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Each page holds at least a row, so the next one begins with a later one."""
+    """Each page holds at least one row, so the next page begins with a later row."""
     places = chunk.page_places
     rows, count = places.first_rows, chunk.group.num_rows
     yield from first_places(
@@ -191,7 +191,7 @@ def first_rows_increase(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
 
 @rule("PIX-017", of=OFFSET_INDEX, only=_lists_pages)
 def first_page_stands_where_the_footer_says(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Some writers let data_page_offset point to the dictionary page and leave dictionary_page_offset out."""
+    """Some writers let data_page_offset point to the dictionary page and omit dictionary_page_offset."""
     places = chunk.page_places
     first, data_page_offset = places.offsets[0], chunk.facts.data_page_offset
     if first == data_page_offset:
@@ -250,7 +250,7 @@ def _has_offset_index_in_the_body(file: FileUnderTest) -> bool:
 
 @rule("PIX-036", of=FILE, only=_has_offset_index_in_the_body)
 def offset_indexes_stand_together(file: FileUnderTest) -> Iterator[Violation]:
-    """One request fetches those of a row group, if nothing that the footer refers to is between them."""
+    """One request fetches the offset indexes of a row group, if nothing that the footer refers to is between them."""
     if file.layout is not None and file.layout.is_dense(OFFSET_INDEXES):
         return
     last: int | None = None
@@ -276,7 +276,7 @@ def offset_indexes_stand_together(file: FileUnderTest) -> Iterator[Violation]:
 
 @rule("PIX-020", of=COLUMN_INDEX)
 def column_index_decodes(chunk: ColumnChunkUnderTest) -> None:
-    """Decoding raises what is wrong."""
+    """Decoding raises the violation."""
     _ = chunk.column_index
 
 
@@ -291,7 +291,7 @@ def lists_are_as_long_as_there_are_pages(chunk: ColumnChunkUnderTest) -> Iterato
 
 @rule("PIX-026", of=COLUMN_INDEX)
 def null_counts_agree_with_null_pages(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Inside lists, writers disagree on what counts as a null; there, the histograms tell."""
+    """Inside lists, writers disagree on what counts as a null, so the histograms are used."""
     present = present_values(chunk)
     if present is None:
         raise NotApplicable
@@ -332,7 +332,7 @@ def null_counts_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     only=lambda chunk: chunk.leaf.max_repetition_level > 0,
 )
 def null_counts_of_lists_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """A writer counts one thing, whatever it is. PIX-028 and STA-010 judge impossible counts."""
+    """A writer may count either kind of null, but always the same. PIX-028 and STA-010 judge impossible counts."""
     counts = chunk.even_column_index.null_counts
     said = chunk.statistics.null_count if chunk.statistics is not None else None
     if counts is None or said is None:
@@ -345,7 +345,7 @@ def null_counts_of_lists_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violati
 def counts_add_up(
     chunk: ColumnChunkUnderTest, name: str, counts: list[int], total: int | None
 ) -> Iterator[Violation]:
-    """Yield what is wrong with counts of pages: they are not negative, and add up to what the chunk says, if it says anything."""
+    """Yield the violations of page counts: negative counts, and a sum other than the chunk's total, if given."""
     field = chunk.fields.column_index / name
     if counts and min(counts) < 0:
         yield from _negative(
@@ -362,7 +362,7 @@ def _has_histograms(chunk: ColumnChunkUnderTest) -> bool:
 
 
 def _histograms(chunk: ColumnChunkUnderTest) -> Iterator[tuple[str, list[int], int]]:
-    """The level histograms of all pages, each with its name in size statistics, its counts, and how many levels there are."""
+    """The level histograms of all pages: the name in size statistics, the counts, and the number of levels."""
     for name, greatest in (
         ("repetition_level_histogram", chunk.leaf.max_repetition_level),
         ("definition_level_histogram", chunk.leaf.max_definition_level),
@@ -374,7 +374,7 @@ def _histograms(chunk: ColumnChunkUnderTest) -> Iterator[tuple[str, list[int], i
 
 @rule("PIX-029", of=COLUMN_INDEX, only=_has_histograms)
 def histograms_have_their_shape(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """The histograms of all pages are one after the other."""
+    """The histograms of all pages are concatenated."""
     pages = page_count(chunk)
     for name, counts, levels in _histograms(chunk):
         if len(counts) != pages * levels:
@@ -411,7 +411,7 @@ def _rows_are_counted_twice(chunk: ColumnChunkUnderTest) -> bool:
 
 @rule("PIX-038", of=COLUMN_INDEX, only=_rows_are_counted_twice)
 def histograms_count_the_rows(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """A row begins at repetition level 0; where nothing repeats, every value is a row."""
+    """A row begins at repetition level 0; without lists, every value is a row."""
     index, leaf = chunk.column_index, chunk.leaf
     name, greatest = "definition_level_histograms", leaf.max_definition_level
     if leaf.max_repetition_level:

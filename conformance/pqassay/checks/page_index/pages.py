@@ -1,4 +1,4 @@
-"""Checks of the page index against the pages that it is about, as their headers tell, tier ``pages``."""
+"""Checks of the page index against the headers of its pages, tier ``pages``."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from pqassay_spec.parquet.thrift import PageType
 
 @rule("PIX-040", of=OFFSET_INDEX)
 def the_data_pages_are_listed(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Entry by entry, and as many as there are data pages."""
+    """There is one entry for each data page, in order."""
     locations = chunk.offset_index.page_locations
     pages = chunk.data_pages
     listed = chunk.fields.offset_index / "page_locations"
     for number, (location, page) in enumerate(zip(locations, pages, strict=False)):
         if location.offset != page.offset:
-            # From here on, entries and pages are out of step: what follows would only repeat it.
+            # From here on, entries and pages are out of step; further findings would only repeat this.
             message = (
                 f"entry {number} leads to {location.offset}, where "
                 f"{page_at(chunk.pages, location.offset) or 'no page of the chunk begins'}"
@@ -35,7 +35,7 @@ def the_data_pages_are_listed(chunk: ColumnChunkUnderTest) -> Iterator[Violation
 
 
 def _require_listed(chunk: ColumnChunkUnderTest) -> None:
-    """Raise PIX-040 unless there is an entry for each data page."""
+    """Raise PIX-040 unless each data page has an entry."""
     locations = chunk.offset_index.page_locations
     if [location.offset for location in locations] != [page.offset for page in chunk.data_pages]:
         raise Broken("PIX-040")
@@ -43,7 +43,7 @@ def _require_listed(chunk: ColumnChunkUnderTest) -> None:
 
 @rule("PIX-041", of=OFFSET_INDEX)
 def page_sizes_count_the_header(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Header and body, both as stored."""
+    """The size includes header and body, both as stored."""
     _require_listed(chunk)
     locations = chunk.offset_index.page_locations
     for number, (location, page) in enumerate(zip(locations, chunk.data_pages, strict=True)):
@@ -60,7 +60,7 @@ def page_sizes_count_the_header(chunk: ColumnChunkUnderTest) -> Iterator[Violati
 
 @rule("PIX-042", of=OFFSET_INDEX)
 def rows_between_entries_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Another rule judges the first entry. Pages of version 1 count rows where every value is one."""
+    """Another rule judges the first entry. Pages of version 1 give their row count only if each value is a row."""
     _require_listed(chunk)
     locations, pages = chunk.offset_index.page_locations, chunk.data_pages
     row = 0
@@ -108,7 +108,7 @@ def null_counts_are_those_of_the_headers(chunk: ColumnChunkUnderTest) -> Iterato
 def page_headers_have_no_statistics(file: FileUnderTest) -> Iterator[Violation]:
     """The column index already has this information.
 
-    A writer does so everywhere or nowhere: one finding for all columns.
+    A writer does this in all columns or in none, so there is one finding for all columns.
     """
     for chunk in file.part(ColumnChunks).having("column_index"):
         pages = [page for page in chunk.data_pages if page.data_header.statistics is not None]
@@ -125,7 +125,7 @@ def page_headers_have_no_statistics(file: FileUnderTest) -> Iterator[Violation]:
 
 @rule("PIX-061", of=CHUNK, only=lambda chunk: chunk.facts.index_page_offset is not None)
 def index_pages_are_where_they_should_be(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """The page index took the place of index pages before any writer had written one."""
+    """The page index replaced index pages before any writer had written one."""
     offset = chunk.facts.index_page_offset
     if not offset:
         return

@@ -29,21 +29,21 @@ if TYPE_CHECKING:
 
 COLUMN_INDEX_NAME = "column index"
 LOWER, UPPER = ("lower", "min_values"), ("upper", "max_values")
-"""What bounds of each side are called, and their field."""
+"""The word and the field for the bounds of each side."""
 
 
 class BoundsOfIndex(BoundsOfPages):
     """The bounds of one side that a column index lists."""
 
     def compare(self, values: ChunkValues) -> Iterator[Violation]:
-        """No value of a page lies beyond its bound; bounds of pages that cannot be told apart are not compared."""
+        """Yield a violation for each page with a value beyond its bound; bounds of pages that cannot be told apart are skipped."""
         require_pages(self.raws, values, COLUMN_INDEX_NAME)
         require_pages(self.chunk.column_index.null_pages, values, COLUMN_INDEX_NAME)
         return super().compare(values)
 
 
 def _bounds(chunk: ColumnChunkUnderTest, side: tuple[str, str], order: Order) -> Iterator[Claim]:
-    """The bounds of pages that are not called empty; those that contradict each other need no values to be wrong."""
+    """Claims for the bounds of pages that are not marked as null pages; bounds that contradict each other are skipped."""
     (name, member), index = side, chunk.column_index
     stored: Sequence[bytes] = getattr(index, member)
     if len(stored) != len(index.null_pages):
@@ -58,26 +58,26 @@ def _bounds(chunk: ColumnChunkUnderTest, side: tuple[str, str], order: Order) ->
 
 def _by_order_of_column(chunk: ColumnChunkUnderTest, side: tuple[str, str]) -> Iterator[Claim]:
     if chunk.order is None and all(chunk.column_index.null_pages):
-        yield TrueOfAnyValues()  # without a value, as in an all-null column, there is nothing to compare
+        yield TrueOfAnyValues()  # a column without values, such as all-null, has nothing to compare
     else:
         yield from _bounds(chunk, side, require_order(chunk))
 
 
 @value_rule("PIX-050", of=COLUMN_INDEX)
 def no_value_is_less_than_its_lower_bound(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """A reader skips the page when it looks for the value."""
+    """A reader that looks for the value skips the page."""
     return _by_order_of_column(chunk, LOWER)
 
 
 @value_rule("PIX-051", of=COLUMN_INDEX)
 def no_value_is_greater_than_its_upper_bound(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """A reader skips the page when it looks for the value."""
+    """A reader that looks for the value skips the page."""
     return _by_order_of_column(chunk, UPPER)
 
 
 @value_rule("PIX-060", of=COLUMN_INDEX)
 def no_value_is_outside_bounds_without_an_order(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """DataFusion and Spark take the order of the type, and skip the page when they look for the value."""
+    """DataFusion and Spark use the order of the type, and skip the page when they look for the value."""
     natural = order_of_readers(chunk)
     if natural is not None and chunk.order is None:
         for side in (LOWER, UPPER):
@@ -86,7 +86,7 @@ def no_value_is_outside_bounds_without_an_order(chunk: ColumnChunkUnderTest) -> 
 
 @value_rule("PIX-037", of=COLUMN_INDEX)
 def zeros_lie_within_the_bounds_of_pages(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """A reader that tells the zeros apart skips the page when it looks for the other one."""
+    """A reader that distinguishes the two zeros skips the page when it looks for the other zero."""
     for name, member in (LOWER, UPPER):
         raws = getattr(chunk.column_index, member)
         applies, narrow = zero_bound(chunk, raws, above=name == "upper")
@@ -99,7 +99,7 @@ def zeros_lie_within_the_bounds_of_pages(chunk: ColumnChunkUnderTest) -> Iterato
 
 @value_rule("PIX-052", of=COLUMN_INDEX)
 def null_pages_hold_nothing_but_nulls(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """A reader skips an all-null page for every value."""
+    """A reader skips an all-null page whatever value it looks for."""
     null_pages = chunk.column_index.null_pages
 
     def compare(values: ChunkValues) -> Iterator[Violation]:
@@ -131,7 +131,7 @@ def _counts(
     counted: Callable[[ChunkValues], Any],
     of_lists: bool | None = None,
 ) -> Claim:
-    """The counts of pages that a column index lists."""
+    """The claim of a column index about counts of pages."""
     field = (chunk.fields.column_index / name).__getitem__
     return CountsOfPages(chunk, name, given, what, counted, field, of_lists, COLUMN_INDEX_NAME)
 
@@ -146,19 +146,19 @@ def _null_counts(chunk: ColumnChunkUnderTest, *, of_lists: bool) -> Iterator[Cla
 
 @value_rule("PIX-053", of=COLUMN_INDEX)
 def nulls_of_pages_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """A reader that looks for nulls skips a page that has none."""
+    """A reader that looks for nulls skips a page with a null count of 0."""
     return _null_counts(chunk, of_lists=False)
 
 
 @value_rule("PIX-070", of=COLUMN_INDEX)
 def empty_lists_count_as_nulls_of_pages(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """Some writers count the nulls among the values alone."""
+    """Some writers count only the nulls among the values."""
     return _null_counts(chunk, of_lists=True) if chunk.leaf.max_repetition_level else iter(())
 
 
 @value_rule("PIX-056", of=COLUMN_INDEX)
 def nan_values_of_pages_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """A reader that looks for NaN skips a page that has none."""
+    """A reader that looks for NaN skips a page with a NaN count of 0."""
     nans = chunk.column_index.nan_counts
     if nans is not None:
         yield _counts(chunk, "nan_counts", nans, "NaN values", lambda values: values.sums(values.is_nan))
@@ -166,7 +166,7 @@ def nan_values_of_pages_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Cla
 
 @value_rule("PIX-057", of=COLUMN_INDEX)
 def no_page_of_nothing_but_nan_is_indexed(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """Such a page has no bounds, and any that it is given exclude its values or mislead."""
+    """Such a page has no bounds. Any bounds given to it exclude its values or mislead."""
     index, order = chunk.column_index, chunk.order
     if order not in FLOATING or order in TOTAL:
         return
@@ -194,7 +194,7 @@ def no_page_of_nothing_but_nan_is_indexed(chunk: ColumnChunkUnderTest) -> Iterat
 
 @value_rule("PIX-059", of=OFFSET_INDEX)
 def bytes_of_pages_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """Readers size buffers by it."""
+    """Readers size buffers by this number."""
     sizes = chunk.offset_index.unencoded_byte_array_data_bytes
     if sizes is None:
         return

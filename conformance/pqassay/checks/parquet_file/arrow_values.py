@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 
 class Limited(NamedTuple):
-    """The claims of a copy about the values of a column, and where it says it."""
+    """A limit that a copy of the schema claims for the values of a column, with its field."""
 
     field: Field
     limit: Limit
 
 
 def _limits(file: FileUnderTest) -> dict[int, list[Limited]]:
-    """What all readable copies say about the values, by the position of the column; for a list, that of its first one."""
+    """The limits in all readable copies, by the position of the column; for a list, those of its first column."""
     limits: dict[int, list[Limited]] = {}
     ordinals = {
         place: ordinal

@@ -1,6 +1,6 @@
 """Checks of the bodies of pages: their sizes, their levels, and where their values end, tier ``values``.
 
-Most rules are about one kind of faults that decoding meets: each says what a fault of that kind means, and where.
+Most rules are about one kind of decoding fault: each turns such a fault into a violation.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pqassay_spec.parquet.thrift import DICTIONARY_ENCODINGS, CompressionCodec, 
 
 
 class At(NamedTuple):
-    """A fault of a page of a column chunk; its numbers and words are those of `PageFault`."""
+    """A fault of a page of a column chunk; numbers and words are as in `PageFault`."""
 
     chunk: ColumnChunkUnderTest
     page: PageUnderTest
@@ -33,7 +33,7 @@ class At(NamedTuple):
     words: tuple[str, ...]
 
     def body(self, message: str, expected: str, actual: str) -> Violation:
-        """A violation at the body of the page."""
+        """The violation at the body of the page."""
         return Violation(message, self.chunk.fields.body(self.page), expected, actual)
 
 
@@ -44,7 +44,7 @@ Only = Callable[[ColumnChunkUnderTest], bool]
 def _about(
     rule_id: str, *kinds: FaultKind, only: Only | None = None
 ) -> Callable[[Callable[[At], Violation]], Callable[[At], Violation]]:
-    """Declare the rule that is about some kinds of faults, by the violation that one of them is."""
+    """Declare the rule about some kinds of faults, as a function from a fault to its violation."""
 
     def register(violation: Callable[[At], Violation]) -> Callable[[At], Violation]:
         @rule(rule_id, of=PAGES, only=only, faults=kinds)
@@ -82,7 +82,7 @@ def _has_lists(chunk: ColumnChunkUnderTest) -> bool:
 
 
 def _has_runs(chunk: ColumnChunkUnderTest) -> bool:
-    """Whether levels, indexes or booleans are written in runs."""
+    """Whether levels, indexes or booleans are run-length encoded."""
     return _has_levels(chunk) or (bool(chunk.data_pages) and _has_indexes_or_booleans(chunk))
 
 
@@ -103,7 +103,7 @@ def _has_sorted_dictionary(chunk: ColumnChunkUnderTest) -> bool:
 
 @rule("PQF-063", of=PAGES, faults=(FaultKind.WRONG_CRC,))
 def crcs_are_right(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """A caller wants the bodies read; at tier ``values`` they are read anyhow."""
+    """Bodies are checked if a caller reads them; tier ``values`` always does."""
     with_crc = [page for page in chunk.pages if page.header.crc is not None]
     if not with_crc:
         raise NotApplicable
@@ -120,7 +120,7 @@ def crcs_are_right(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
 
 @_about("PQF-070", FaultKind.WRONG_SIZE)
 def pages_have_their_uncompressed_size(at: At) -> Violation:
-    """Readers allocate this many bytes, for dictionary pages too. Where another codec fits all pages, the footer names a wrong one."""
+    """Readers allocate this many bytes, for dictionary pages too. If another codec fits all pages, the footer names the wrong codec."""
     from pqassay.values.decoding.codecs import codec_of_pages  # noqa: PLC0415 - pyarrow, at this tier only
 
     message, expected, actual = at.words
@@ -133,14 +133,14 @@ def pages_have_their_uncompressed_size(at: At) -> Violation:
 
 @_about("PQF-161", FaultKind.SEVERAL_MEMBERS, only=lambda chunk: chunk.facts.codec == CompressionCodec.GZIP)
 def gzip_has_one_member(at: At) -> Violation:
-    """Older readers stop behind the first."""
+    """Older readers stop after the first member."""
     message = f"page {at.page.number} is compressed by GZIP in {at.actual} members"
     return at.body(message, "one member", f"{at.actual} members")
 
 
 @_about("PQF-162", FaultKind.OTHER_FRAMING, only=lambda chunk: chunk.facts.codec == CompressionCodec.LZ4)
 def lz4_has_the_framing_of_hadoop(at: At) -> Violation:
-    """Readers differ on which other framings they know."""
+    """Readers differ in which other framings they support."""
     [what] = at.words
     message = f"page {at.page.number} is compressed by LZ4, and is {what} without the framing of Hadoop"
     return at.body(message, "blocks behind their two lengths", what)
@@ -151,20 +151,20 @@ def lz4_has_the_framing_of_hadoop(at: At) -> Violation:
 
 @_about("PQF-071", FaultKind.BAD_LEVELS, only=_has_levels)
 def levels_are_complete(at: At) -> Violation:
-    """Without all of them, the row of a value is not known."""
+    """Without all levels, the row of a value is unknown."""
     return at.body(*at.words)
 
 
 @_about("PQF-154", FaultKind.LEVELS_RUN_ON, only=_has_levels)
 def nothing_follows_the_levels(at: At) -> Violation:
-    """A reader that decodes all runs has more levels than values."""
+    """A reader that decodes all runs gets more levels than values."""
     message = f"{at.actual - at.expected} bytes of further runs follow the levels of page {at.page.number}"
     return at.body(message, f"{at.expected} bytes of levels", f"{at.actual} bytes")
 
 
 @_about("PQF-140", FaultKind.STRAY_ENTRY, only=_has_lists)
 def entries_go_on_with_lists_that_are_there(at: At) -> Violation:
-    """Readers make different lists of such an entry, or refuse the column."""
+    """Readers build different lists from such an entry, or refuse the column."""
     message = f"entry {at.place} of page {at.page.number} continues a list that is null, empty or not begun"
     expected = f"definition levels of at least {at.expected}, before it and there"
     [before] = at.words
@@ -173,7 +173,7 @@ def entries_go_on_with_lists_that_are_there(at: At) -> Violation:
 
 @_about("PQF-141", FaultKind.CUT_RUN, only=_has_runs)
 def runs_hold_the_groups_that_they_count(at: At) -> Violation:
-    """Some readers decode a run as a whole, before they look at how many values are wanted."""
+    """Some readers decode a whole run before they check how many values they need."""
     lacking = f"{at.actual} byte{'s' * (at.actual > 1)}"
     message = f"the last run of {at.words[0]} in page {at.page.number} lacks {lacking}"
     return at.body(message, "all bytes of the groups that the header of the run counts", f"{lacking} fewer")
@@ -189,7 +189,7 @@ def repeated_values_are_as_narrow_as_said(at: At) -> Violation:
 
 @_about("PQF-158", FaultKind.EMPTY_RUN, only=_has_runs)
 def runs_hold_values(at: At) -> Violation:
-    """Some readers take the end of such a run for the end of all."""
+    """Some readers take such a run for the end of all values."""
     runs = "a run" if at.actual == 1 else f"{at.actual} runs"
     message = f"{runs} among the {at.words[0]} of page {at.page.number} hold{'s' * (at.actual == 1)} no value"
     return at.body(message, "at least one value in each run", "none")
@@ -227,7 +227,7 @@ def rows_of_pages_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Violation
 
 @rule("PQF-074", of=CHUNK)
 def rows_of_the_row_group_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Over all pages of a chunk."""
+    """The sum over all pages of a chunk."""
     if not chunk.data_pages and not chunk.group.num_rows:
         raise NotApplicable
     rows = int(counts_of(chunk).rows.sum())
@@ -242,7 +242,7 @@ def rows_of_the_row_group_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[V
 
 @_about("PQF-076", FaultKind.VALUES_RUN_ON)
 def nothing_follows_the_values(at: At) -> Violation:
-    """Whether the end of the values is known without decoding them: it is for byte arrays, in chunks without other claims."""
+    """Judged if the end of the values is known without decoding them; for byte arrays, only if a chunk has no other claims."""
     expected = f"{at.expected} bytes"
     return at.body(
         f"page {at.page.number} continues after its values, of {expected}", expected, f"{at.actual} bytes"
@@ -251,7 +251,7 @@ def nothing_follows_the_values(at: At) -> Violation:
 
 @_about("PQF-077", FaultKind.INDEX_BEYOND, only=_has_indexes)
 def indexes_lie_in_the_dictionary(at: At) -> Violation:
-    """An index beyond its end means no value; some readers read beyond the memory of the dictionary."""
+    """An index beyond the dictionary has no value; some readers read beyond the memory of the dictionary."""
     if not at.chunk.dictionary_pages:
         return at.body("indexes without a dictionary", "", "no dictionary page")
     message = f"index {at.actual} into a dictionary of {at.expected} entries"
@@ -260,20 +260,20 @@ def indexes_lie_in_the_dictionary(at: At) -> Violation:
 
 @_about("PQF-160", FaultKind.NO_BIT_WIDTH, only=_has_indexes)
 def indexes_have_a_bit_width_even_if_there_are_none(at: At) -> Violation:
-    """Most readers look for it before they look at how many indexes there are."""
+    """Most readers read the bit width before they check the number of indexes."""
     message = f"page {at.page.number} of indexes has no values, and no bit width either"
     return at.body(message, "a byte with a bit width", "0 bytes")
 
 
 @_about("PQF-078", FaultKind.MISSING_VALUES)
 def values_are_complete(at: At) -> Violation:
-    """By their encoding, whichever it is."""
+    """The encoding determines how many bytes the values need."""
     return at.body(*at.words)
 
 
 @_about("PQF-079", FaultKind.WIDE_DIFFERENCES, only=_has_differences)
 def differences_fit_the_type(at: At) -> Violation:
-    """Differences wrap around; with more bits than a value has, readers come to different values."""
+    """Differences wrap around; if they have more bits than a value, readers decode different values."""
     bits = f"{at.actual or 'more than 64'} bits"
     message = f"{at.words[0]} of {bits} among numbers of {at.expected}"
     return at.body(message, f"at most {at.expected} bits", bits)
@@ -295,14 +295,14 @@ def blocks_have_a_size_of_the_encoding(at: At) -> Violation:
 
 @_about("PQF-091", FaultKind.WRONG_TOTAL, only=_has_differences)
 def differences_are_counted(at: At) -> Violation:
-    """What follows begins where the last difference ends."""
+    """The data that follow begin where the last difference ends."""
     message = f"the header of the differences counts {at.actual} values, and there are {at.expected}"
     return at.body(message, f"{at.expected} values", f"{at.actual} values")
 
 
 @_about("PQF-092", FaultKind.SHORT_MINIBLOCK, only=_has_differences)
 def the_last_miniblock_is_whole(at: At) -> Violation:
-    """Readers unpack it whole, and look at the values afterwards."""
+    """Readers unpack it whole, before they check the number of values."""
     message = f"the last miniblock is short of {at.expected - at.actual} bytes"
     return at.body(message, f"{at.expected} bytes of differences", f"{at.actual} bytes")
 
@@ -312,7 +312,7 @@ def the_last_miniblock_is_whole(at: At) -> Violation:
 
 @_about("PQF-086", FaultKind.MISSING_ENTRIES, only=_has_dictionary)
 def entries_are_complete(at: At) -> Violation:
-    """Readers decode as many entries as the header says, before they look at any page."""
+    """Readers decode as many entries as the header states, before they read any page."""
     is_of_bytes = at.chunk.leaf.element.type == Type.BYTE_ARRAY
     which = "which do not all fit" if is_of_bytes else f"which take {at.expected}"
     message = f"the dictionary page has {at.actual} bytes for {at.place} entries, {which}"
@@ -330,7 +330,7 @@ def nothing_follows_the_entries(at: At) -> Violation:
 
 @_about("PQF-088", FaultKind.UNSORTED_ENTRY, only=_has_sorted_dictionary)
 def entries_ascend_where_it_is_said(at: At) -> Violation:
-    """A reader that compares indexes instead of values trusts it."""
+    """A reader that compares indexes instead of values relies on the order."""
     message = f"entry {at.place} of the dictionary is less than the one before, and is_sorted is true"
     field = at.chunk.fields.own_header(at.page) / "is_sorted"
     return Violation(message, field, "false, or no is_sorted", "true")

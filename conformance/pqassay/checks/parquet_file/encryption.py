@@ -27,11 +27,11 @@ class EncryptedChunk(NamedTuple):
 
     @property
     def field(self) -> Field:
-        """Where it says so."""
+        """The field that makes the claim."""
         return in_footer(self.file, self.path) / "crypto_metadata"
 
     def plain_pages(self) -> list[PageUnderTest]:
-        """Its pages, if they can be read without a key; empty otherwise, and for a chunk without values."""
+        """The pages that can be read without a key; empty if there are none or the chunk has no values."""
         facts = self.chunk.meta_data
         try:
             start, end = chunk_range(self.file, self.chunk, self.path)
@@ -42,7 +42,7 @@ class EncryptedChunk(NamedTuple):
 
 
 def _encrypted(file: FileUnderTest) -> list[EncryptedChunk]:
-    if file.is_summary or file.alike is not None:  # none of the chunks that are alike claims it
+    if file.is_summary or file.alike is not None:  # none of the similar chunks claims it
         return []
     return [
         EncryptedChunk(file, number, f"row_groups[{number}].columns[{ordinal}]", chunk)

@@ -14,7 +14,7 @@ from pqassay_spec.parquet.extension_fields import FIELD, UNIQUE_BYTES, Extension
 
 
 def _found(file: FileUnderTest) -> list[Extension]:
-    """The extensions of a footer, each with its place in the file."""
+    """The extensions of a footer, each with its field."""
     if not file.has_unknown_fields:
         return []
     base = file.framing.footer_start
@@ -47,7 +47,7 @@ def extensions_are_binary(found: Extension) -> Iterator[Violation]:
 
 @rule("PQF-033", of=EXTENSION)
 def extensions_can_be_told_apart(found: Extension) -> Iterator[Violation]:
-    """There is room for a UUID."""
+    """They are long enough for a UUID."""
     size = len(found.content)
     if found.wire == WireType.BINARY and size < UNIQUE_BYTES:
         said = f"the extension of {found.struct} has {size} bytes, too few to tell it from others"
@@ -56,7 +56,7 @@ def extensions_can_be_told_apart(found: Extension) -> Iterator[Violation]:
 
 @rule("PQF-034", of=EXTENSION)
 def extensions_have_their_id(found: Extension) -> Iterator[Violation]:
-    """The id is written as Thrift does."""
+    """The id is encoded as Thrift does."""
     if found.id != FIELD:
         header = long_form(found.id, found.wire)
         said = f"the header of the extension of {found.struct} holds field {found.id}"

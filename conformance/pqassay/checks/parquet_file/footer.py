@@ -1,4 +1,4 @@
-"""Checks of what the footer counts: rows, sizes, the order of chunks, offsets, the schema, and who wrote the file."""
+"""Checks of the footer's own numbers: rows, sizes, the order of chunks, offsets, the schema, and the writer."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pqassay_spec.parquet.thrift import RowGroup, Type
 from pqassay_spec.rules import created_by
 
 BINARY_TYPES = (int(Type.BYTE_ARRAY), int(Type.FIXED_LEN_BYTE_ARRAY))
-"""Physical types whose bounds a reader may distrust, by what wrote them."""
+"""Physical types whose bounds a reader may distrust, depending on the writer."""
 
 
 def _name(file: FileUnderTest) -> str:
@@ -33,12 +33,12 @@ SUMMARY_ROW_GROUP = Subject(
     lambda file: ROW_GROUP.find(file) if _name(file) == SUMMARY_NAME else [],
     ROW_GROUP.placed,
 )
-"""A row group of a file that is called like a summary of others."""
+"""Row groups of a file that has the name of a summary."""
 
 
 @rule("PQF-011", of=FOOTER)
 def version_is_known(file: FileUnderTest) -> Iterator[Violation]:
-    """The version is one that exists."""
+    """The version must exist."""
     version = file.metadata.version
     if version not in FOOTER_VERSIONS:
         said = f"the version of the footer is {version}"
@@ -48,7 +48,7 @@ def version_is_known(file: FileUnderTest) -> Iterator[Violation]:
 
 @rule("PQF-012", of=ROW_GROUP)
 def chunks_follow_the_schema(group: RowGroupUnderTest) -> Iterator[Violation]:
-    """Readers find the chunk of a column by its position: as many chunks as leaves, each for its own."""
+    """Readers find the chunk of a column by its position, so chunks and leaves correspond one to one."""
     if group.file.alike is not None:
         return
     leaves, columns = group.file.leaves, group.part.columns
@@ -69,7 +69,7 @@ def chunks_follow_the_schema(group: RowGroupUnderTest) -> Iterator[Violation]:
 
 @rule("PQF-013", of=CHUNK)
 def chunk_has_its_type(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Chunk and leaf name one physical type."""
+    """Chunk and leaf have the same physical type."""
     declared, found = chunk.leaf.element.type, chunk.facts.type
     if declared != found:
         wanted, actual = (name_in(Type, kind, f"type {kind}") for kind in (declared, found))
@@ -92,7 +92,7 @@ def chunks_have_metadata(group: RowGroupUnderTest) -> Iterator[Violation]:
 
 @rule("PQF-015", of=FOOTER)
 def nothing_is_negative(file: FileUnderTest) -> Iterator[Violation]:
-    """Rows, values and bytes."""
+    """Numbers of rows, values and bytes."""
     metadata, is_sound = file.metadata, file.layout is not None
     if metadata.num_rows < 0:
         yield _negative("num_rows", metadata.num_rows, in_footer(file))
@@ -122,7 +122,7 @@ def _negative(name: str, value: int, record: Field, **place: Any) -> Violation:
 
 
 def _require_no_negative(*values: int | None) -> None:
-    """PQF-015 judges negative counts: no sum of them is compared with anything."""
+    """Raise PQF-015 if counts are negative: sums of negative counts are not compared."""
     if any(value is not None and value < 0 for value in values):
         raise Broken("PQF-015")
 
@@ -130,7 +130,7 @@ def _require_no_negative(*values: int | None) -> None:
 # A common summary lists no row groups.
 @rule("PQF-016", of=FOOTER, only=lambda file: _name(file) != COMMON_SUMMARY_NAME)
 def rows_add_up(file: FileUnderTest) -> Iterator[Violation]:
-    """The file has the rows of its row groups."""
+    """The file has as many rows as its row groups together."""
     metadata, total = file.metadata, 0
     for group in metadata.row_groups:
         _require_no_negative(group.num_rows)
@@ -143,7 +143,7 @@ def rows_add_up(file: FileUnderTest) -> Iterator[Violation]:
 
 @rule("PQF-017", of=CHUNK, only=lambda chunk: not chunk.leaf.max_repetition_level)
 def flat_chunks_hold_a_value_for_each_row(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Outside of lists every row has one value or null."""
+    """Outside lists, every row has one value or null."""
     values, rows = chunk.facts.num_values, chunk.group.num_rows
     if values != rows:
         _require_no_negative(values, rows)
@@ -153,7 +153,7 @@ def flat_chunks_hold_a_value_for_each_row(chunk: ColumnChunkUnderTest) -> Iterat
 
 @rule("PQF-018", of=SCHEMA)
 def leaf_paths_differ(file: FileUnderTest) -> Iterator[Violation]:
-    """Each path names one leaf."""
+    """Each path belongs to one leaf."""
     leaves = file.leaves
     if len({leaf.element.name for leaf in leaves}) == len(leaves):
         return
@@ -171,7 +171,7 @@ def leaf_paths_differ(file: FileUnderTest) -> Iterator[Violation]:
 
 
 def _digest(group: SchemaGroup | None, known: dict[int, int]) -> int:
-    """A number for the path of a group, equal for equal paths; the paths themselves would take too much memory."""
+    """A hash of a group's path, equal for equal paths; the paths themselves would take too much memory."""
     way: list[SchemaGroup] = []
     while group is not None and id(group) not in known:
         way.append(group)
@@ -188,13 +188,13 @@ def _element_places(file: FileUnderTest) -> list[int]:
 
 
 def _tells_sizes(group: RowGroupUnderTest) -> bool:
-    """Whether no chunk is encrypted, which hides its size."""
+    """Whether all sizes are known: no chunk is encrypted."""
     return group.file.alike is not None or all(chunk.meta_data is not None for chunk in group.part.columns)
 
 
 @rule("PQF-019", of=ROW_GROUP, only=_tells_sizes)
 def byte_sizes_add_up(group: RowGroupUnderTest) -> Iterator[Violation]:
-    """The row group is as long as its chunks before compression."""
+    """The size of a row group is the sum of its uncompressed chunk sizes."""
     sums = _sums(group)
     if sums is not None and sums.uncompressed == group.part.total_byte_size:
         return
@@ -208,7 +208,7 @@ def byte_sizes_add_up(group: RowGroupUnderTest) -> Iterator[Violation]:
     only=lambda group: group.part.total_compressed_size is not None and _tells_sizes(group),
 )
 def compressed_sizes_add_up(group: RowGroupUnderTest) -> Iterator[Violation]:
-    """The row group is as long as its stored chunks. One that reaches into the footer PQF-133 reports."""
+    """The size of a row group is the sum of its stored chunk sizes. PQF-133 reports one that reaches into the footer."""
     sums = _sums(group)
     if sums is not None and sums.compressed == group.part.total_compressed_size:
         return
@@ -228,7 +228,7 @@ def compressed_sizes_add_up(group: RowGroupUnderTest) -> Iterator[Violation]:
     only=lambda group: group.part.total_compressed_size is not None,
 )
 def row_groups_end_before_the_footer(group: RowGroupUnderTest) -> Iterator[Violation]:
-    """Each row group belongs to the split that contains its middle; no split contains a middle beyond the file."""
+    """Each row group belongs to the split that contains its middle. No split contains a middle beyond the file."""
     size, first = group.part.total_compressed_size or 0, _first_page(group)
     if first is None:
         raise NotApplicable
@@ -243,7 +243,7 @@ def row_groups_end_before_the_footer(group: RowGroupUnderTest) -> Iterator[Viola
 
 
 def _sums(group: RowGroupUnderTest) -> GroupSums | None:
-    """What the chunks add up to; ``None`` where anything about the places of structures is unusual."""
+    """The sums over the chunks; ``None`` if the place of any structure is unusual."""
     layout = group.file.layout
     return None if layout is None else layout.groups[group.number]
 
@@ -259,7 +259,7 @@ def _sum_of(sizes: list[int], group: RowGroupUnderTest, name: str, total: int | 
 
 
 def _require_sound_ranges(file: FileUnderTest) -> None:
-    """Sizes and offsets that leave the body or overlap are reported as that. A summary's are of other files."""
+    """Raise the rule about sizes and offsets that leave the body or overlap. A summary's ranges are in other files."""
     if not file.is_summary:
         file.require_sound_ranges()
 
@@ -269,7 +269,7 @@ def _require_sound_ranges(file: FileUnderTest) -> None:
 
 @rule("PQF-021", of=OWN_ROW_GROUP)
 def row_groups_begin_with_their_first_page(group: RowGroupUnderTest) -> Iterator[Violation]:
-    """Splits are planned by the offset of a row group."""
+    """Splits are planned by the offset of row groups."""
     file_offset, first = group.part.file_offset, _first_page(group)
     if file_offset is None or first is None:
         raise NotApplicable
@@ -280,7 +280,7 @@ def row_groups_begin_with_their_first_page(group: RowGroupUnderTest) -> Iterator
 
 
 def _first_page(group: RowGroupUnderTest) -> int | None:
-    """Where the first page of a row group is; ``None`` where the footer does not say it of every chunk."""
+    """The offset of a row group's first page; ``None`` if the footer lacks it for a chunk."""
     if (sums := _sums(group)) is not None:
         return sums.first_page
     first: int | None = None
@@ -295,7 +295,7 @@ def _first_page(group: RowGroupUnderTest) -> int | None:
 
 @rule("PQF-022", of=CHUNK)
 def file_offset_is_known(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """One of the places that writers have put there."""
+    """The offset is one of the places that writers are known to use."""
     file_offset = chunk.chunk.file_offset
     if not file_offset:
         return
@@ -325,7 +325,7 @@ def chunks_stand_in_this_file(group: RowGroupUnderTest) -> Iterator[Violation]:
 
 @rule("PQF-024", of=FOOTER)
 def writer_is_named(file: FileUnderTest) -> Iterator[Violation]:
-    """The text has the form that readers take apart, if anything hangs on it."""
+    """The text has the form that readers parse, if anything depends on it."""
     text = file.metadata.created_by
     layout = file.layout
     if text is None or (layout is not None and not layout.has_old_bounds):
@@ -339,14 +339,14 @@ def writer_is_named(file: FileUnderTest) -> Iterator[Violation]:
 
 
 def _has_doubtful_bounds(group: RowGroup) -> bool:
-    """Whether a binary column has the deprecated bounds and no others."""
+    """Whether a binary column has only the deprecated bounds."""
     facts = [chunk.meta_data for chunk in group.columns if chunk.meta_data is not None]
     return any(chunk.type in BINARY_TYPES and has_old_bounds(chunk.statistics) for chunk in facts)
 
 
 @rule("PQF-025", of=CHUNK, only=lambda chunk: chunk.facts.dictionary_page_offset is not None)
 def no_dictionary_page_at_0(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """An offset of 0 means that there is none."""
+    """An offset of 0 means that there is no dictionary page."""
     if chunk.facts.dictionary_page_offset == 0:
         said = "dictionary_page_offset is 0, which is the head of the file"
         yield Violation(said, chunk.fields.facts / "dictionary_page_offset", "no dictionary_page_offset", "0")
@@ -354,7 +354,7 @@ def no_dictionary_page_at_0(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
 
 @rule("PQF-026", of=CHUNK)
 def dictionary_page_comes_first(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Before the data pages, if there is one. At one offset, readers look at the type of the page: see PQF-055 and PQF-056."""
+    """It precedes the data pages. If both have one offset, readers look at the type of the page: see PQF-055 and PQF-056."""
     dictionary, data = chunk.facts.dictionary_page_offset, chunk.facts.data_page_offset
     if not dictionary or not (data or chunk.facts.num_values):
         raise NotApplicable
@@ -385,7 +385,7 @@ def sorting_columns_are_leaves(group: RowGroupUnderTest) -> Iterator[Violation]:
 
 @rule("PQF-132", of=ROW_GROUP, only=lambda group: bool(group.part.sorting_columns))
 def sorting_columns_differ(group: RowGroupUnderTest) -> Iterator[Violation]:
-    """A second entry for a column says nothing more."""
+    """A second entry for a column adds nothing."""
     first: dict[int, int] = {}
     for index, sorting in enumerate(group.part.sorting_columns or ()):
         earlier = first.setdefault(sorting.column_idx, index)
@@ -401,7 +401,7 @@ def sorting_columns_differ(group: RowGroupUnderTest) -> Iterator[Violation]:
 # In a summary, the ordinal is the position in another file.
 @rule("PQF-031", of=OWN_ROW_GROUP, only=lambda group: group.part.ordinal is not None)
 def ordinals_count_row_groups(group: RowGroupUnderTest) -> Iterator[Violation]:
-    """Encrypted modules are bound to their row group by the ordinal, which is the position."""
+    """Encrypted modules are bound to their row group by the ordinal, which must be its position."""
     if group.part.ordinal != group.number:
         said = f"row group {group.number} has the ordinal {group.part.ordinal}"
         yield Violation(said, group.field / "ordinal", str(group.number), str(group.part.ordinal))
@@ -409,7 +409,7 @@ def ordinals_count_row_groups(group: RowGroupUnderTest) -> Iterator[Violation]:
 
 @rule("PQF-035", of=SUMMARY_ROW_GROUP)
 def summary_names_files(group: RowGroupUnderTest) -> Iterator[Violation]:
-    """Chunks of a summary are elsewhere."""
+    """Chunks of a summary are in other files."""
     for ordinal, chunk in enumerate(group.part.columns):
         if not chunk.file_path:
             said = f"chunk {ordinal} of row group {group.number} names no file"

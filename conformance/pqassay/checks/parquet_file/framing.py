@@ -1,4 +1,4 @@
-"""Checks of the framing: magics, footer, key-values, and the ranges that the footer gives away."""
+"""Checks of the framing: magics, footer, key-values, and the ranges that the footer refers to."""
 
 from __future__ import annotations
 
@@ -25,26 +25,26 @@ KEY_VALUE = Subject("key-value", lambda file: listed(file, "key_value_metadata",
 
 @rule("PQF-001", of=FILE)
 def begins_with_magic(file: FileUnderTest) -> None:
-    """Reading the head raises what is wrong with it."""
+    """Reading the head raises the violation."""
     file.head()
 
 
 @rule("PQF-002", of=FILE)
 @rule("PQF-003", of=FILE)
 def ends_with_a_footer(file: FileUnderTest) -> None:
-    """Finding the footer raises what is wrong with the tail, or with the length."""
+    """Finding the footer raises the violation, in the tail or in the length."""
     _ = file.framing
 
 
 @rule("PQF-004", of=FILE)
 def footer_decodes(file: FileUnderTest) -> None:
-    """Decoding raises what is wrong; so does a schema that is not a tree."""
+    """Decoding raises the violation; so does a schema that is not a tree."""
     _ = file.leaves
 
 
 @rule("PQF-005", of=FOOTER)
 def footer_is_filled(file: FileUnderTest) -> Iterator[Violation]:
-    """The struct takes all of the footer, except a signature."""
+    """The struct fills the footer, except for a signature."""
     metadata, taken = file.decoded
     allowed = SIGNATURE_SIZE if is_signed(metadata) else 0
     left = file.framing.footer_length - taken
@@ -61,18 +61,18 @@ def footer_is_filled(file: FileUnderTest) -> Iterator[Violation]:
 
 @rule("PQF-039", of=FOOTER)
 def fields_have_their_type(file: FileUnderTest) -> Iterator[Violation]:
-    """A known id with another wire type is not an unknown field: the declared one was meant."""
+    """A known id with another wire type is a mistake, not an unknown field."""
     yield from _mistyped(file, hints=False)
 
 
 @rule("PQF-130", of=FOOTER)
 def hints_have_their_type(file: FileUnderTest) -> Iterator[Violation]:
-    """A field that every reader may skip costs no row, unless a reader takes its bytes for the declared type."""
+    """Every reader may skip such a field, so it costs no row unless a reader takes its bytes for the declared type."""
     yield from _mistyped(file, hints=True)
 
 
 def _mistyped(file: FileUnderTest, *, hints: bool) -> Iterator[Violation]:
-    """The fields of the footer with another wire type than the declared one: hints, or what readers need."""
+    """Violations for fields of the footer with a wrong wire type: only hints, or only fields that readers need."""
     for found in mistyped_fields(file.metadata, "footer") if file.has_unknown_fields else ():
         if is_hint(found.owner, found.field.name) is hints:
             said = f"{found.path} is written as {found.written}, and readers that check the type skip it"
@@ -85,7 +85,7 @@ def keys_are_unique(file: FileUnderTest) -> Iterator[Violation]:
     first: dict[str, int] = {}
     for index, pair in enumerate(file.key_values):
         earlier = first.setdefault(pair.key, index)
-        if earlier != index and pair.key != DIRECTORY_KEY:  # whose directories are taken together
+        if earlier != index and pair.key != DIRECTORY_KEY:  # directories are merged
             same = "the same value" if file.key_values[earlier].value == pair.value else "another value"
             said = f"key {show(pair.key)} is at {earlier} and, with {same}, at {index}"
             field = in_footer(file, f"key_value_metadata[{index}].key")
@@ -94,7 +94,7 @@ def keys_are_unique(file: FileUnderTest) -> Iterator[Violation]:
 
 @rule("PQF-007", of=KEY_VALUE)
 def key_values_are_text(item: KeyValueUnderTest) -> Iterator[Violation]:
-    """Readers decode keys and values as UTF-8, and some fail on the whole file if they are not."""
+    """Readers decode keys and values as UTF-8, and some fail on the whole file if decoding fails."""
     pair = item.part
     for part, text in (("key", pair.key), ("value", pair.value)):
         if text is not None and not is_text(text):
@@ -104,7 +104,7 @@ def key_values_are_text(item: KeyValueUnderTest) -> Iterator[Violation]:
 
 @rule("PQF-010", of=KEY_VALUE)
 def keys_have_values(item: KeyValueUnderTest) -> Iterator[Violation]:
-    """A key alone is legal, and too much for some readers."""
+    """A key alone is legal, but some readers cannot handle it."""
     if item.part.value is None:
         said = f"key {show(item.part.key)} has no value"
         yield Violation(said, item.field, "a value, which may be empty", "a key alone")
@@ -112,7 +112,7 @@ def keys_have_values(item: KeyValueUnderTest) -> Iterator[Violation]:
 
 @rule("PQF-008", of=FOOTER, only=lambda file: file.has_offsets)
 def ranges_lie_in_the_body(file: FileUnderTest) -> Iterator[Violation]:
-    """Nothing that the footer refers to reaches into head, footer or beyond the file."""
+    """Nothing that the footer refers to reaches into the head or the footer, or beyond the file."""
     body = f"within [{file.framing.body_start}, {file.framing.footer_start})"
     if file.layout is not None or (not file.stray_offsets and len(file.ranges_inside) == len(file.ranges)):
         return
@@ -125,7 +125,7 @@ def ranges_lie_in_the_body(file: FileUnderTest) -> Iterator[Violation]:
 
 @rule("PQF-009", of=FOOTER)
 def ranges_do_not_overlap(file: FileUnderTest) -> Iterator[Violation]:
-    """No two ranges inside the body share a byte. PQF-008 judges those outside."""
+    """No two ranges inside the body share a byte. PQF-008 judges ranges outside the body."""
     layout = file.layout
     if (len(file.ranges_inside) if layout is None else layout.count) < 2:
         raise NotApplicable
@@ -140,7 +140,7 @@ def ranges_do_not_overlap(file: FileUnderTest) -> Iterator[Violation]:
 
 
 def _is_astray(ranges: Sequence[ByteRange], widest: ByteRange, others: Sequence[ByteRange]) -> bool:
-    """Whether a range is likelier to be wrong than those that it overlaps: these share nothing, or it alone has room beside the other."""
+    """Whether a range is more likely wrong than the ranges that it overlaps: those do not overlap each other, or only it has room elsewhere."""
     if len(others) > 1:
         return all(first.end <= second.start for first, second in pairwise(others))
     start, [other] = widest.start, others

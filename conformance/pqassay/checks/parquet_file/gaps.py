@@ -1,4 +1,4 @@
-"""The check of the gaps: every byte of the body belongs to someone, or is a known filler."""
+"""The check of the gaps: every byte of the body belongs to a structure or a known filler."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from pqassay_spec.idx1 import blob as idx1
 
 @rule("PQF-037", of=FILE)
 def body_is_accounted_for(file: FileUnderTest) -> Iterator[Violation]:
-    """Gaps hold fillers that are known by their bytes, by a key, or by what else the footer says."""
+    """Fillers are known by their bytes, by a key, or by other fields of the footer."""
     framing = file.framing
     if file.is_summary or framing.body_start == framing.footer_start:
         raise NotApplicable
@@ -50,7 +50,7 @@ def body_is_accounted_for(file: FileUnderTest) -> Iterator[Violation]:
 
 
 def _gaps(file: FileUnderTest) -> Iterator[tuple[int, int]]:
-    """The gaps between sound ranges; where ranges are not, other rules tell."""
+    """The gaps between sound ranges; other rules report ranges that are not sound."""
     file.require_sound_ranges()
     ranges = [(given.start, given.end) for given in file.ranges]
     gaps = list(holes(ranges, file.framing.body_start, file.framing.footer_start))
@@ -65,7 +65,7 @@ def _gaps(file: FileUnderTest) -> Iterator[tuple[int, int]]:
 
 
 def _without_blobs(file: FileUnderTest, gaps: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The parts of some gaps outside the blobs of an index directory. Raises what keeps a directory from being read."""
+    """The parts of the gaps outside the blobs of an index directory. Raises the errors of reading a directory."""
     directory = file.part(IndexDirectory)
     directory.require_readable()
     blobs = [(stretch.start, stretch.end) for stretch in directory.stretches]
@@ -82,19 +82,19 @@ def _without_blobs(file: FileUnderTest, gaps: list[tuple[int, int]]) -> list[tup
 
 
 def _require_lengths_of_bloom_filters(file: FileUnderTest) -> None:
-    """Where the length of a bloom filter is too short, the rest of it is not a gap: BLM-005."""
+    """Raise BLM-005 if the length of a bloom filter is too short: the rest of the filter is not a gap."""
     for chunk in file.part(ColumnChunks).having("bloom_filter"):
         try:
             header, taken = chunk.bloom_filter_header
         except FormatError:
-            continue  # BLM-002: what follows the header is not known
+            continue  # BLM-002: the bytes after the header are unknown
         said = chunk.facts.bloom_filter_length
         if said is not None and said != taken + header.numBytes:
             raise Broken("BLM-005")
 
 
 def _require_displaced_by_no_blob(file: FileUnderTest, ranges: list[tuple[int, int]]) -> None:
-    """Where a blob is inside a range, the writer did not count it, and all behind it is elsewhere: IDX1-009."""
+    """Raise IDX1-009 if a blob is inside a range: the writer did not count the blob, so all later structures are displaced."""
     for offset, key in named_offsets(file.key_values):
         is_inside = key == idx1.KEY and any(start <= offset < end for start, end in ranges)
         if is_inside and file.source.read(offset, idx1.MAGIC_SIZE) == idx1.MAGIC:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class Described(NamedTuple):
-    """A description of a column: where it is, and its members."""
+    """A description of a column: its field in the document, and its members."""
 
     field: Field
     column: Mapping[str, Any]
@@ -48,7 +48,7 @@ def _described(file: FileUnderTest) -> dict[str, list[Described]]:
 
 
 def _of(chunk: ColumnChunkUnderTest) -> Iterator[Described]:
-    """What is claimed about a column of geometries in bytes, or of coordinates."""
+    """The descriptions of a column of geometries in bytes, or of coordinates."""
     leaf = chunk.leaf
     for described in chunk.file.part(_described).get(leaf.path[0], []):
         if described.column["encoding"] == WKB:
@@ -70,7 +70,7 @@ DESCRIBED = Subject(
 
 @value_rule("PQF-182", of=DESCRIBED, only=_has_some)
 def geo_boxes_hold_every_coordinate(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """A reader that chooses files by the box of a document misses what lies beside it."""
+    """A reader that selects files by the box of a document misses geometries outside it."""
     for described in _of(chunk):
         if spans_of(dict(described.column)):
             yield _InBox(chunk, described)
@@ -83,7 +83,7 @@ class _InBox(Claim):
         self._chunk, self._described = chunk, described
 
     def compare(self, values: ChunkValues) -> Iterator[Violation]:
-        """Look for the first one that does not."""
+        """Yield a violation for the first coordinate outside the box."""
         off = self._beyond(values)
         if off is not None:
             actual = f"{off.span.low} to {off.span.high}"
@@ -109,7 +109,7 @@ class _InBox(Claim):
 
 @value_rule("PQF-183", of=DESCRIBED, only=_has_some)
 def geo_types_are_those_of_geometries(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """Readers make a column of the types that the document lists, and fail at a geometry of another one."""
+    """Readers create a column of the listed types, and fail at a geometry of another type."""
     for described in _of(chunk):
         if described.column["encoding"] == WKB:
             yield ComparedBy(partial(_off_types, described))
@@ -137,7 +137,7 @@ def _off_types(described: Described, values: ChunkValues) -> Iterator[Violation]
 
 
 class _Covering(JoinedRows):
-    """The boxes of the rows of one column."""
+    """The per-row boxes of one geometry column."""
 
     def __init__(self, rule: GeoBoxesOfRowsHoldTheirGeometries, name: str, described: Described) -> None:
         super().__init__(rule.file, rule.outcome)
@@ -160,7 +160,7 @@ class _Covering(JoinedRows):
         return (boxes_of if values.chunk.ordinal == self._geometry else numbers_of)(values)
 
     def compare(self, group: int, taken: Mapping[int, Any], /) -> Iterator[Violation]:
-        """The first row whose box does not hold its geometry."""
+        """Yield a violation for the first row whose box does not contain its geometry."""
         from pqassay.values.claims.geo_document import uncovered  # noqa: PLC0415 - numpy, at this tier only
 
         bounds = {bound: taken[ordinal] for bound, ordinal in self._bounds.items()}
@@ -180,7 +180,7 @@ class _Covering(JoinedRows):
 
 @value_rule("PQF-184", only=_has_some)
 class GeoBoxesOfRowsHoldTheirGeometries(RuleOfJoins):
-    """A reader that chooses rows by their boxes misses a geometry that lies beside its own."""
+    """A reader that selects rows by their boxes misses a geometry outside its own box."""
 
     def __init__(self, file: FileUnderTest, outcome: Outcome) -> None:
         super().__init__(file, outcome)

@@ -1,4 +1,4 @@
-"""Checks of groups that are annotated as a variant or as a reference to a file: the members that they have."""
+"""Checks of the members of groups that are annotated as a variant or as a reference to a file."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pqassay_spec.parquet.schema.tree import SchemaNode, schema_tree
 
 
 def _has_groups(file: FileUnderTest) -> bool:
-    """Whether a group has a logical type: most have none, or are lists and maps."""
+    """Whether a group has a logical type; lists and maps may have one without this check."""
     return any(
         element.type is None and element.logicalType is not None for element in file.metadata.schema[1:]
     )
@@ -46,7 +46,7 @@ def _faults(
 
 @rule("PQF-173", of=SCHEMA, only=_has_groups)
 def variants_have_their_members(file: FileUnderTest) -> Iterator[Violation]:
-    """A reader looks for them by name, and refuses the file where they are not."""
+    """A reader finds the members by name, and refuses the file if they are missing."""
     return _faults(file, "VARIANT", variant_faults)
 
 
@@ -58,12 +58,12 @@ def references_to_files_have_their_members(file: FileUnderTest) -> Iterator[Viol
 
 @rule("PQF-175", of=SCHEMA, only=_has_groups)
 def shredded_values_have_types_of_variants(file: FileUnderTest) -> Iterator[Violation]:
-    """A reader that puts the value together again does not know of what."""
+    """A reader that reassembles the value does not know its type."""
     return _faults(file, "VARIANT", shredding_faults)
 
 
 def find_fault(group: SchemaNode) -> str | None:
-    """The rule that the members of a variant break; ``None`` where they are sound."""
+    """The rule that the members of a variant break; ``None`` if they are sound."""
     if any(variant_faults(group)):
         return "PQF-173"
     return "PQF-175" if any(shredding_faults(group)) else None

@@ -45,7 +45,7 @@ def _kinds(file: FileUnderTest) -> frozenset[Allowed | None]:
 
 
 def _rule_about(rule_id: str, *kinds: Allowed) -> Callable[[Statement], Statement]:
-    """A rule about the values of columns of these kinds."""
+    """A decorator that declares a rule about the values of columns of these kinds."""
 
     def chunks(file: FileUnderTest) -> list[ColumnChunkUnderTest]:
         return [chunk for chunk in CHUNK.find(file) if allowed_by(chunk.leaf.element) in kinds]
@@ -63,7 +63,7 @@ def _annotation(chunk: ColumnChunkUnderTest) -> str:
 
 
 def _field(chunk: ColumnChunkUnderTest) -> Field:
-    """The annotation of the column in the schema; of INT96, which needs none, its type."""
+    """The field of the column's annotation in the schema; for INT96, which needs none, the field of its type."""
     element, schema = chunk.leaf.element, chunk.file.metadata.schema
     number = next(place for place, each in enumerate(schema) if each is element)
     name = "converted_type" if element.logicalType is None else "logicalType"
@@ -74,7 +74,7 @@ def _field(chunk: ColumnChunkUnderTest) -> Field:
 
 
 def _beyond(values: ChunkValues, number: int, *, above: bool) -> ValueBeyond | None:
-    """The first value beyond a number, by the order of the type."""
+    """The first value beyond a number, in the order of the type."""
     element = values.chunk.leaf.element
     order = type_order(element)
     if order is None:
@@ -99,7 +99,7 @@ def _outside(values: ChunkValues, place: int, total: int, why: str, wanted: str)
 
 
 def _range(chunk: ColumnChunkUnderTest, why: str = "") -> Iterator[Claim]:
-    """The claim that no value lies beyond the smallest and the greatest number that the logical type has."""
+    """The claim that all values are within the range of the logical type."""
     allowed = range_of(chunk.leaf.element)
     if allowed is not None:
         yield ComparedBy(lambda values: _beyond_range(values, allowed, why))
@@ -118,13 +118,13 @@ def _beyond_range(values: ChunkValues, allowed: NumberRange, why: str = "") -> I
 
 @_rule_about("PQF-096", Allowed.INTEGERS)
 def integers_are_as_narrow_as_annotated(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """Most readers keep the low bits alone: of 174 in 8 signed bits, -82 is left."""
+    """Most readers keep only the low bits: 174 in 8 signed bits becomes -82."""
     return _range(chunk)
 
 
 @_rule_about("PQF-097", Allowed.DECIMALS)
 def decimals_have_no_more_digits_than_annotated(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """A reader drops digits, refuses the value, or calculates with one that its type cannot hold."""
+    """A reader drops digits, refuses the value, or computes with a value that its type cannot hold."""
     element = chunk.leaf.element
     precision = precision_of(element) or 0
 
@@ -145,13 +145,13 @@ def decimals_have_no_more_digits_than_annotated(chunk: ColumnChunkUnderTest) -> 
 
 @_rule_about("PQF-098", Allowed.TIMES)
 def times_lie_within_a_day(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """To some readers the time is another one, to some it is null, and some refuse it."""
+    """Some readers return another time, some return null, and some refuse the value."""
     return _range(chunk)
 
 
 @_rule_about("PQF-099", Allowed.TIMES)
 def times_are_earlier_than_midnight(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """Only few readers tell the end of a day from its beginning; another rule judges times beyond the end."""
+    """Few readers distinguish the end of a day from its beginning; another rule judges times beyond the end."""
     day = cast("NumberRange", range_of(chunk.leaf.element)).greatest
 
     def compare(values: ChunkValues) -> Iterator[Violation]:
@@ -196,7 +196,7 @@ def nanoseconds_lie_within_a_day(_: ColumnChunkUnderTest) -> Iterator[Claim]:
 
 @_rule_about("PQF-100", Allowed.CALENDAR)
 def dates_lie_in_common_years(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """Where there is no date for the number, reading or showing it fails."""
+    """If a number has no date, reading or showing it fails."""
     return _range(chunk, "outside the years 1 to 9999")
 
 
@@ -214,7 +214,7 @@ def _formless(values: ChunkValues, place: int, form: str, more: str = "") -> Vio
 
 
 def _form(form: str, wrong_in: Callable[[ChunkValues], Wrong | None]) -> Claim:
-    """The claim that all values have a form; ``wrong_in`` finds those of another one."""
+    """The claim that all values have a form; ``wrong_in`` finds values of another form."""
 
     def compare(values: ChunkValues) -> Iterator[Violation]:
         wrong = values.remembered(wrong_in)
@@ -251,7 +251,7 @@ def _json_faults(values: ChunkValues) -> JsonFaults:
 
 
 def _json(form: str, place_of: Callable[[JsonFaults], int | None]) -> Claim:
-    """The claim that all values are JSON, as far as they are parsed; ``place_of`` is that of one which is not."""
+    """The claim that all parsed values are JSON; ``place_of`` gives the place of a value that is not JSON."""
 
     def compare(values: ChunkValues) -> Iterator[Violation]:
         faults = values.remembered(_json_faults)
@@ -266,7 +266,7 @@ def _json(form: str, place_of: Callable[[JsonFaults], int | None]) -> Claim:
 
 @_rule_about("PQF-102", Allowed.JSON)
 def json_is_json(_: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """An engine that has JSON as a type refuses the column; elsewhere who takes the text apart fails."""
+    """An engine with a JSON type refuses the column; in other engines, functions that parse the text fail."""
     yield _json("JSON", lambda faults: faults.broken)
 
 
@@ -278,7 +278,7 @@ def json_has_finite_numbers(_: ColumnChunkUnderTest) -> Iterator[Claim]:
 
 @_rule_about("PQF-104", Allowed.BSON)
 def bson_is_framed(_: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """A reader that takes the documents apart fails."""
+    """A reader that parses the documents fails."""
     yield _form("BSON document", _no_bson)
 
 
@@ -295,13 +295,13 @@ def _no_geometry(values: ChunkValues) -> Wrong | None:
 
 @_rule_about("PQF-181", Allowed.GEOMETRIES)
 def geometries_are_well_known_binary(_: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """An engine that has geometries as a type refuses the column."""
+    """An engine with a geometry type refuses the column."""
     yield _form("geometry in well-known binary", _no_geometry)
 
 
 @_rule_about("PQF-105", Allowed.NULLS)
 def unknown_columns_hold_nulls(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """To most readers the values are null, to others they are numbers."""
+    """Most readers return nulls for the values, others return numbers."""
     element = chunk.leaf.element
     bare = SchemaElement(name=element.name, type=element.type, type_length=element.type_length)
 

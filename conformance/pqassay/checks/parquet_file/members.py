@@ -1,7 +1,6 @@
 """Checks of enums and unions: values and members that the format does not define, and unions with more than one member.
 
-A value that a later version may define is unknown: it is both a finding and a gap.  Two members of one union
-contradict each other.
+An undefined value may get a meaning in a later version: it is both a finding and a gap. Two members of one union contradict each other.
 """
 
 from __future__ import annotations
@@ -39,14 +38,14 @@ from pqassay_spec.parquet.undefined import (
 
 
 class Members(NamedTuple):
-    """The enums and unions of a structure that are not as the format defines them.
+    """The undefined or contradictory enums and unions of a structure.
 
     Attributes:
         field: The structure.
         undefined: The values and members that are not defined.
         crowded: The unions with more than one member.
-        column: The column that it is about, if it is about one.
-        row_group: Its row group, if it has one.
+        column: The column of the structure, if any.
+        row_group: The row group of the structure, if any.
     """
 
     field: Field
@@ -71,12 +70,12 @@ def _odd_elements(schema: Schema) -> list[int]:
 
 @lru_cache(maxsize=256)
 def _is_odd_shape(shape: Shape) -> bool:
-    """Whether chunks of a shape are odd: enums and unions are the same in all of them."""
+    """Whether chunks of a shape have undefined values or crowded unions; enums and unions are the same in all of them."""
     return not is_as_defined(decoder(ColumnChunk)(shape.example, 0, len(shape.example))[0])
 
 
 def _of_schema(file: FileUnderTest) -> list[Members]:
-    """What is odd in the elements of the schema."""
+    """The undefined or crowded members in the elements of the schema."""
     places = file.schema.view(_odd_elements)
     names = {id(leaf.element): leaf.name for leaf in file.leaves} if places else {}
     return [
@@ -88,7 +87,7 @@ def _of_schema(file: FileUnderTest) -> list[Members]:
 
 
 def _of_chunks(file: FileUnderTest) -> list[Members]:
-    """What is odd in the footer's records of column chunks, and in the encryption that it names."""
+    """The undefined or crowded members in the footer's records of column chunks and of their encryption."""
     algorithm, groups = file.metadata.encryption_algorithm, file.metadata.row_groups
     members: list[Members] = []
     if algorithm is not None:
@@ -101,7 +100,7 @@ def _of_chunks(file: FileUnderTest) -> list[Members]:
 
 
 def _unproved_chunks(file: FileUnderTest) -> Iterator[tuple[int, int]]:
-    """Row group and position of the chunks that may be odd: where none of the shapes is, those without a shape."""
+    """Row group and position of the chunks that may be odd. If no shape is odd, these are the chunks without a shape."""
     alike = file.alike
     if alike is not None and not any(_is_odd_shape(chunks.shapes[0]) for chunks in alike.groups):
         count = len(file.leaves)
@@ -116,7 +115,7 @@ def _placed(violation: Violation, members: Members) -> Violation:
 
 
 def _of_all(file: FileUnderTest) -> list[Members]:
-    """What is odd in the footer and, where they are read, in the headers of bloom filters."""
+    """The undefined or crowded members in the footer and in the headers of bloom filters, if these are read."""
     members = [*file.part(_of_schema), *file.part(_of_chunks)]
     leaves, orders = file.leaves, file.metadata.column_orders or []
     for number, order in enumerate(orders):
@@ -131,7 +130,7 @@ def _of_all(file: FileUnderTest) -> list[Members]:
 
 
 def _with_filters(file: FileUnderTest) -> Sequence[ColumnChunkUnderTest]:
-    """The chunks with bloom filters, where these are read."""
+    """The chunks with bloom filters, if these are read."""
     with suppress(FormatError, NotApplicable, NotChecked):
         chunks = file.part(ColumnChunks)
         return (
@@ -152,13 +151,13 @@ def schema_is_defined(members: Members) -> Iterator[Violation]:
 
 @rule("PQF-171", of=_subject("enums and unions of chunks", _of_chunks), faults=(FaultKind.UNKNOWN_CODEC,))
 def chunks_are_defined(members: Members) -> Iterator[Violation]:
-    """Readers that decode the numbers into names fail, whatever the pages have."""
+    """Readers that decode the numbers into names fail, even if no page uses such a member."""
     yield from report_undefined((each, members.field) for each in members.undefined)
 
 
 @rule("PQF-168", of=_subject("unions", _of_all))
 def unions_have_one_member(members: Members) -> Iterator[Violation]:
-    """Readers take the first member or the last one, or refuse the file."""
+    """Readers use the first member or the last one, or refuse the file."""
     for path, names in members.crowded:
         said = f"the union has {len(names)} members: {', '.join(names)}"
         yield Violation(said, members.field / path, "one member", ", ".join(names))
@@ -166,7 +165,7 @@ def unions_have_one_member(members: Members) -> Iterator[Violation]:
 
 @rule("PQF-169", of=PAGES, faults=(FaultKind.UNKNOWN_ENCODING,))
 def page_members_are_defined(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """A page of an unknown type can be skipped, values of an unknown encoding cannot be decoded."""
+    """A page of an unknown type can be skipped; values of an unknown encoding cannot be decoded."""
     yield from report_undefined(_undefined_in_pages(chunk))
     if any(page.header.type == PageType.INDEX_PAGE for page in chunk.pages):
         raise NotChecked("the format does not say what index pages hold", "file")

@@ -1,4 +1,4 @@
-"""Checks of what tells the members of a group apart: their names and ids."""
+"""Checks of the names and ids that distinguish the members of a group."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def names_are_text(file: FileUnderTest) -> Iterator[Violation]:
 
 
 def _groups(file: FileUnderTest) -> Iterator[SchemaNode]:
-    """The root and all groups below it, of a schema that is a tree."""
+    """The root and all groups below it, if the schema is a tree."""
     _ = file.leaves
     left = [schema_tree(file.metadata.schema)]
     while left:
@@ -43,7 +43,7 @@ def _has_ids(file: FileUnderTest) -> bool:
 
 @rule("PQF-123", of=SCHEMA, only=_has_ids)
 def members_have_ids_of_their_own(file: FileUnderTest) -> Iterator[Violation]:
-    """A reader that goes by ids takes one member for the other. Some writers put 0 or -1 where there is none."""
+    """A reader that uses ids confuses the members. Some writers put 0 or -1 for a missing id."""
     pairs: set[int] = set()
     for group in _groups(file):
         if group.is_map:
@@ -70,7 +70,7 @@ def _has_cases(file: FileUnderTest) -> bool:
 
 @rule("PQF-187", of=SCHEMA)
 def names_differ_by_more_than_case(file: FileUnderTest) -> Iterator[Violation]:
-    """Engines that do not look at case take one for the other, or refuse the file. PQF-018 and PQF-124 judge equal names."""
+    """Engines that ignore case confuse the two, or refuse the file. PQF-018 and PQF-124 judge equal names."""
     if not _has_cases(file):
         return
     for group in _groups(file):
@@ -105,5 +105,5 @@ def groups_have_names_of_their_own(file: FileUnderTest) -> Iterator[Violation]:
 
 
 def _share_a_name(one: SchemaNode, other: SchemaNode) -> bool:
-    """Whether two groups have members that are called the same: what is wrong with those is told there."""
+    """Whether two groups have members with the same name; such members have their own finding."""
     return bool({child.name for child in one.children} & {child.name for child in other.children})

@@ -1,4 +1,4 @@
-"""Checks of the pages of column chunks, as their headers tell, tier ``pages``."""
+"""Checks of the pages of column chunks by their headers, tier ``pages``."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from pqassay_spec.parquet.encoding.names import ENCODINGS, ENTRY_ENCODINGS, enco
 from pqassay_spec.parquet.thrift import DICTIONARY_ENCODINGS, Encoding, PageType
 
 OF_NO_ENTRIES = ENCODINGS.difference(ENTRY_ENCODINGS)
-"""Encodings that the entries of a dictionary do not have."""
+"""Encodings that dictionary entries cannot have."""
 
 
 @rule("PQF-050", of=PAGES)
 @rule("PQF-051", of=PAGES)
 def pages_fill_their_chunk(chunk: ColumnChunkUnderTest) -> None:
-    """The walk from header to header raises what is wrong."""
+    """Walking from header to header raises the violation."""
     _ = chunk.pages
 
 
 @rule("PQF-052", of=PAGES)
 def uncompressed_sizes_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Headers count as they are; they are never compressed."""
+    """Headers are never compressed, so they count with the same size in both sums."""
     pages = chunk.pages
     _require_counts(page.header.uncompressed_page_size for page in pages)
     total = sum(page.header_length + page.header.uncompressed_page_size for page in pages)
@@ -41,7 +41,7 @@ def uncompressed_sizes_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation
 
 @rule("PQF-053", of=PAGES)
 def pages_have_the_header_of_their_type(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Pages of unknown types have an unknown header, and no other one."""
+    """The header of an unknown page type is unknown; only other headers are wrong."""
     for page in chunk.pages:
         header = page.header
         header_count = (
@@ -64,7 +64,7 @@ def pages_have_the_header_of_their_type(chunk: ColumnChunkUnderTest) -> Iterator
 
 @rule("PQF-054", of=PAGES)
 def the_dictionary_comes_first(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """One dictionary page at most, before all others."""
+    """There is at most one dictionary page, before all other pages."""
     for page in chunk.pages[1:]:
         if page.is_dictionary:
             said = f"page {page.number} is a dictionary page"
@@ -76,7 +76,7 @@ def the_dictionary_comes_first(chunk: ColumnChunkUnderTest) -> Iterator[Violatio
 
 @rule("PQF-055", of=DATA_PAGES)
 def data_pages_begin_where_they_should(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """The offset is that of the first data page. A chunk without one has nothing to point to."""
+    """The offset points to the first data page. A chunk without data pages has nothing to point to."""
     first = chunk.data_pages[0].offset
     if chunk.facts.data_page_offset != first:
         said = (
@@ -88,7 +88,7 @@ def data_pages_begin_where_they_should(chunk: ColumnChunkUnderTest) -> Iterator[
 
 @rule("PQF-056", of=PAGES)
 def the_dictionary_is_where_it_should_be(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """An offset of 0 means that there is none, as in old writers."""
+    """Old writers store an offset of 0 for "no dictionary page"."""
     listed = chunk.facts.dictionary_page_offset or None
     offset = next((page.offset for page in chunk.pages if page.is_dictionary), None)
     if listed is None and offset is None:
@@ -107,7 +107,7 @@ def the_dictionary_is_where_it_should_be(chunk: ColumnChunkUnderTest) -> Iterato
 
 @rule("PQF-057", of=CHUNK)
 def values_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Nulls count."""
+    """Nulls are included."""
     counts = [page.data_header.num_values for page in chunk.data_pages]
     _require_counts(counts)
     total = sum(counts)
@@ -118,7 +118,7 @@ def values_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
 
 @rule("PQF-058", of=PAGES, faults=(FaultKind.IMPOSSIBLE_SIZE,))
 def no_count_is_negative(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """The walk raises what is wrong with the size as stored; PQF-064 judges num_nulls."""
+    """Walking the pages raises the violation for the stored size; PQF-064 judges num_nulls."""
     for page in chunk.pages:
         header, own = page.header, page.own_header
         if header.uncompressed_page_size < 0:
@@ -154,7 +154,7 @@ def _too_long(field: Field, name: str, levels: int, size: int) -> Violation:
 
 @rule("PQF-159", of=SECOND_VERSION)
 def only_levels_take_bytes(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Readers skip as many bytes, whatever they are; PQF-058 judges negative lengths."""
+    """Readers skip this number of bytes without reading them; PQF-058 judges negative lengths."""
     leaf = chunk.leaf
     for number, header in chunk.second_version:
         for name, greatest, length in (
@@ -169,7 +169,7 @@ def only_levels_take_bytes(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
 
 @rule("PQF-059", of=SECOND_VERSION)
 def rows_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Only of chunks whose data pages are all of version 2: others do not count rows."""
+    """Applies only to chunks whose data pages are all of version 2; version 1 does not count rows."""
     rows = [header.num_rows for _, header in chunk.second_version]
     if len(rows) != len(chunk.data_pages):
         raise NotApplicable
@@ -183,7 +183,7 @@ def rows_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
 
 @rule("PQF-060", of=PAGES)
 def encodings_are_listed(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Not every writer lists the encoding of levels and of the dictionary. The two names of its indexes count as one."""
+    """Not every writer lists the encodings of levels and of the dictionary. The two names of dictionary indexes are one encoding."""
     listed = {_merged(encoding) for encoding in chunk.facts.encodings}
     for page in chunk.data_pages:
         own = page.own_header
@@ -201,7 +201,7 @@ def encodings_are_listed(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
 
 @rule("PQF-061", of=PAGES, only=lambda chunk: bool(chunk.facts.encoding_stats))
 def encodings_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Data pages of both versions count as one type, since writers put them down under either."""
+    """Data pages of both versions count as one type, since writers record them under either."""
     listed: Counter[tuple[int, int]] = Counter()
     for entry in chunk.facts.encoding_stats or ():
         listed[_merged_type(entry.page_type), entry.encoding] += entry.count
@@ -213,7 +213,7 @@ def encodings_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
             counted[_merged_type(page.header.type), own.encoding] += 1
     known = {_merged_type(PageType.DATA_PAGE), int(PageType.DICTIONARY_PAGE)}
     if not any(page.header.type == PageType.INDEX_PAGE for page in chunk.pages):
-        known.add(int(PageType.INDEX_PAGE))  # their headers name no encoding that could be counted
+        known.add(int(PageType.INDEX_PAGE))  # headers of these pages name no encoding
     listed = Counter({key: count for key, count in listed.items() if count and key[0] in known})
     if listed != counted:
         said = "the chunk has other pages than its encoding_stats count"
@@ -222,7 +222,7 @@ def encodings_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
 
 @rule("PQF-062", of=CHUNK, only=lambda chunk: bool(chunk.facts.num_values))
 def data_pages_hold_something(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """A chunk without values may have a page without any."""
+    """A chunk without values may have an empty page."""
     for page in chunk.data_pages:
         own = page.own_header
         if own is not None and own.num_values == 0:
@@ -247,7 +247,7 @@ def _has_levels(chunk: ColumnChunkUnderTest) -> bool:
 
 @rule("PQF-080", of=DATA_PAGES, only=_has_levels, faults=(FaultKind.UNKNOWN_LEVEL_ENCODING,))
 def levels_have_an_encoding_of_levels(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """It is not defined how other encodings would hold levels."""
+    """The format does not define levels in other encodings."""
     for page, name, encoding in chunk.unusual_levels:
         if encoding != Encoding.BIT_PACKED and encoding in ENCODINGS:
             yield Violation(
@@ -260,7 +260,7 @@ def levels_have_an_encoding_of_levels(chunk: ColumnChunkUnderTest) -> Iterator[V
 
 @rule("PQF-081", of=DATA_PAGES, only=_has_levels, faults=(FaultKind.BIT_PACKED_LEVELS,))
 def levels_are_not_bit_packed(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Readers take the bits from either end, or look for a length that is not there."""
+    """Readers disagree on the bit order, or read a length that is not there."""
     for page, name, encoding in chunk.unusual_levels:
         if encoding == Encoding.BIT_PACKED:
             yield Violation(
@@ -273,7 +273,7 @@ def levels_are_not_bit_packed(chunk: ColumnChunkUnderTest) -> Iterator[Violation
 
 @rule("PQF-084", of=DATA_PAGES, faults=(FaultKind.UNSUITABLE_ENCODING,))
 def values_have_an_encoding_of_their_type(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Numbers of other encodings mean nothing, and readers know no other pairs of type and encoding."""
+    """Unknown encoding numbers mean nothing, and readers support no other pairs of type and encoding."""
     kind = chunk.leaf.element.type
     for page in chunk.data_pages:
         own = page.own_header
@@ -289,7 +289,7 @@ def values_have_an_encoding_of_their_type(chunk: ColumnChunkUnderTest) -> Iterat
 
 @rule("PQF-085", of=DICTIONARY_PAGES, faults=(FaultKind.UNSUITABLE_ENTRY_ENCODING,))
 def entries_are_plain(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Under either name of the encoding."""
+    """Both names of the encoding are allowed."""
     for page in chunk.pages:
         own = page.own_header
         if page.is_dictionary and own is not None and own.encoding in OF_NO_ENTRIES:
@@ -305,7 +305,7 @@ def entries_are_plain(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
 
 
 def _require_counts(counts: Iterable[int]) -> None:
-    """Raise PQF-058 if there is a negative one, with which nothing can add up."""
+    """Raise PQF-058 if a count is negative, since sums with it are meaningless."""
     if min(counts, default=0) < 0:
         raise Broken("PQF-058")
 
@@ -321,7 +321,7 @@ def _encoding(number: int) -> str:
 
 
 def _merged(encoding: int) -> int:
-    """The two names of dictionary indexes are one encoding."""
+    """The encoding, with the two names of dictionary indexes merged into one."""
     return int(Encoding.RLE_DICTIONARY) if encoding in DICTIONARY_ENCODINGS else encoding
 
 

@@ -1,6 +1,6 @@
-"""Checks of copies of the schema in the footer's key-value metadata, which readers take for the schema.
+"""Checks of copies of the schema in the footer's key-value metadata, which some readers use as the schema.
 
-All rules about a copy are evaluated at once; this only declares a rule's name and its reason.
+All rules about a copy are evaluated at once. This module only declares the name and the reason of each rule.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from pqassay_spec.parquet.thrift import BoundingBox
 from pqassay_spec.rules import created_by
 
 Declaration = Callable[[], None]
-"""A function whose name says what the rule wants, and whose docstring why."""
+"""A function without code: its name is the obligation of the rule, its docstring the reason."""
 
 
 class CopyRules:
@@ -42,7 +42,7 @@ class CopyRules:
         what: The name of such a value in messages.
         key: The key.
         find: Finds all faults of a value.
-        readable: The rule that it can be read; where that is broken, all others are open.
+        readable: The rule that the value can be read. If it is broken, the other rules are not checked.
     """
 
     def __init__(self, what: str, key: str, find: Faults, *, readable: str) -> None:
@@ -52,7 +52,7 @@ class CopyRules:
     def __call__(
         self, rule_id: str, *, only: Callable[[KeyValueUnderTest], bool] | None = None
     ) -> Callable[[Declaration], Declaration]:
-        """Declare one of the rules; ``only`` says to which values it applies, if not to all."""
+        """Declare one of the rules; ``only`` selects the values to which it applies."""
 
         def register(declaration: Declaration) -> Declaration:
             @rule(rule_id, of=self.subject, only=only)
@@ -70,7 +70,7 @@ class CopyRules:
             raise Broken(self._readable)
 
     def _pairs(self, file: FileUnderTest) -> list[KeyValueUnderTest]:
-        """The pairs of the key that have a value."""
+        """The pairs with the key that have a value."""
         return [
             KeyValueUnderTest(file, "key_value_metadata", number, pair)
             for number, pair in enumerate(file.key_values)
@@ -93,12 +93,12 @@ class CopyRules:
 
 
 arrow_rule = CopyRules("ARROW:schema", ARROW_KEY, arrow_faults, readable="PQF-111")
-"""A copy that Arrow keeps."""
+"""Rules about the copy that Arrow stores."""
 
 
 @arrow_rule("PQF-111")
 def arrow_copy_can_be_read() -> None:
-    """Readers that look for it refuse the whole file if they cannot read it."""
+    """Readers that use the copy refuse the whole file if they cannot read it."""
 
 
 @arrow_rule("PQF-112")
@@ -108,12 +108,12 @@ def arrow_copy_has_the_same_fields() -> None:
 
 @arrow_rule("PQF-113")
 def arrow_copy_has_types_of_the_columns() -> None:
-    """A reader that follows the copy returns other values than are stored."""
+    """A reader that follows the copy returns values other than the stored ones."""
 
 
 @arrow_rule("PQF-114")
 def arrow_copy_contradicts_no_column() -> None:
-    """Readers take the type of the column, until one does not."""
+    """Readers use the type of the column, but not all readers do."""
 
 
 def _keeps_units(pair: KeyValueUnderTest) -> bool:
@@ -123,35 +123,35 @@ def _keeps_units(pair: KeyValueUnderTest) -> bool:
 
 @arrow_rule("PQF-142", only=_keeps_units)
 def arrow_copy_has_units_of_the_columns() -> None:
-    """One of both is wrong, and moments of 2024 are some of 1970."""
+    """One of the units is wrong, so times of 2024 appear as times of 1970."""
 
 
 spark_rule = CopyRules("schema of Spark", SPARK_KEY, spark_faults, readable="PQF-115")
-"""A copy that Spark keeps."""
+"""Rules about the copy that Spark stores."""
 
 
 @spark_rule("PQF-115")
 def spark_copy_can_be_read() -> None:
-    """Spark drops what it cannot read, and what only the copy says with it."""
+    """Spark ignores a copy that it cannot read, and with it all information that only the copy has."""
 
 
 @spark_rule("PQF-116")
 def spark_copy_has_the_columns() -> None:
-    """Spark reads the columns that the copy lists, and returns nulls for those that are not there."""
+    """Spark reads the columns that the copy lists, and returns nulls for missing columns."""
 
 
 @spark_rule("PQF-117")
 def spark_copy_has_types_of_the_columns() -> None:
-    """Spark reads values as the copy says: it fails, or returns other ones."""
+    """Spark reads values with the types of the copy: it fails, or returns other values."""
 
 
 pandas_rule = CopyRules("frame of pandas", PANDAS_KEY, pandas_faults, readable="PQF-118")
-"""The description of a frame."""
+"""Rules about the description of a pandas frame."""
 
 
 @pandas_rule("PQF-118")
 def pandas_copy_can_be_read() -> None:
-    """A frame is made by it, and nothing is read if that cannot be done."""
+    """The frame is built from it, and pandas reads nothing if that fails."""
 
 
 @pandas_rule("PQF-119")
@@ -161,11 +161,11 @@ def pandas_index_is_in_the_file() -> None:
 
 @pandas_rule("PQF-144")
 def pandas_copy_has_types_of_the_columns() -> None:
-    """A type of pandas is made of whatever the column holds: that fails, or gives other values."""
+    """The column is converted to this type by pandas: the conversion fails, or returns other values."""
 
 
 geo_rule = CopyRules("GeoParquet document", GEO_KEY, geo_faults, readable="PQF-120")
-"""The description of columns with geometries."""
+"""Rules about the description of geometry columns."""
 
 
 @geo_rule("PQF-120")
@@ -175,14 +175,14 @@ def geo_document_can_be_read() -> None:
 
 @geo_rule("PQF-121")
 def geo_document_describes_columns() -> None:
-    """A geometry that is described elsewhere is bytes."""
+    """A geometry column without a description is read as bytes."""
 
 
 _MEANINGS: dict[str, Callable[[str, SchemaNode], object]] = {
     ARROW_KEY: arrow_meaning,
     **{key: lambda value, _: json.loads(value) for key in (SPARK_KEY, PANDAS_KEY, GEO_KEY)},
 }
-"""What a copy of each key says, so that two can be compared. Raises `Malformed`, `ValueError` or `RecursionError` where it cannot be read."""
+"""The function that parses a copy of each key, for comparison. It raises `Malformed`, `ValueError` or `RecursionError` if it cannot."""
 
 
 def _copies(file: FileUnderTest) -> dict[str, list[tuple[int, str]]]:
@@ -196,7 +196,7 @@ def _copies(file: FileUnderTest) -> dict[str, list[tuple[int, str]]]:
 
 @rule("PQF-186", of=FOOTER, only=lambda file: bool(_copies(file)))
 def copies_of_one_key_agree(file: FileUnderTest) -> Iterator[Violation]:
-    """Some readers take the first one, others the last."""
+    """Some readers use the first copy, others the last."""
     for key, copies in _copies(file).items():
         said = list(_said(file, key, copies)) if len(copies) > 1 else []
         for number, meaning in said[1:]:
@@ -207,7 +207,7 @@ def copies_of_one_key_agree(file: FileUnderTest) -> Iterator[Violation]:
 
 
 def _said(file: FileUnderTest, key: str, copies: Iterable[tuple[int, str]]) -> Iterator[tuple[int, object]]:
-    """What each copy says, of those that can be read; of others, rules of their own tell."""
+    """The parsed content of each readable copy; other rules report the unreadable copies."""
     _ = file.leaves
     root = schema_tree(file.metadata.schema)
     for number, value in copies:
@@ -222,7 +222,7 @@ def _has_boxes(pair: KeyValueUnderTest) -> bool:
 
 
 def _boxes(file: FileUnderTest) -> list[tuple[ColumnChunkUnderTest, BoundingBox]]:
-    """The boxes of the geometries of each chunk."""
+    """The geometry boxes of each chunk."""
     return [
         (chunk, geospatial.bbox)
         for chunk in file.part(ColumnChunks).all
@@ -233,13 +233,13 @@ def _boxes(file: FileUnderTest) -> list[tuple[ColumnChunkUnderTest, BoundingBox]
     ]
 
 
-# Without a shape: it looks at what no copy of the schema shows.
+# Without a shape: it depends on data that no copy of the schema has.
 _GEO_DOCUMENT = Subject("geo document", geo_rule.subject.find)
 
 
 @rule("PQF-143", of=_GEO_DOCUMENT, only=_has_boxes)
 def geo_boxes_hold_those_of_the_chunks(pair: KeyValueUnderTest) -> Iterator[Violation]:
-    """A reader that chooses files by the box of a document misses what lies beside it."""
+    """A reader that selects files by the box of a document misses geometries outside it."""
     geo_rule.require_readable(pair)
     described = planar_boxes(pair.part.value or "")
     for chunk, box in _boxes(pair.file):

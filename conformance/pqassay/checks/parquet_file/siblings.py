@@ -1,4 +1,4 @@
-"""The check of the groups around several leaves, about whose lists and nulls they must agree, tier ``values``."""
+"""The check that the leaves of a group agree about its lists and nulls, tier ``values``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pqassay_spec.grammar.hexdump import show
 
 @rule("PQF-126", of=SIBLINGS)
 def leaves_of_a_group_agree(siblings: Siblings) -> Iterator[Violation]:
-    """Readers take the lists and nulls of a group from one of its leaves, and not all from the same one."""
+    """Readers take the lists and nulls of a group from one of its leaves, but not all readers use the same leaf."""
     chunk = siblings.chunk
     surveys = [survey_of(other) for other in (siblings.before, chunk)]
     if not all(survey.counts.values.sum() for survey in surveys):

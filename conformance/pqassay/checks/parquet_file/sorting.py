@@ -29,8 +29,8 @@ class SortedColumn:
 
     Attributes:
         chunk: The column chunk, without lists around it.
-        order: How its values compare.
-        descending, nulls_first: How they are sorted.
+        order: The order of its values.
+        descending, nulls_first: The direction of the sorting.
     """
 
     chunk: ColumnChunkUnderTest
@@ -44,7 +44,7 @@ class SortedColumn:
 
 @dataclass
 class Sorting:
-    """The order that a row group claims for its rows, and what is known of the columns that were decoded so far."""
+    """The order that a row group claims for its rows, with the columns decoded so far."""
 
     number: int
     columns: Sequence[SortedColumn]
@@ -76,7 +76,7 @@ def _claims_an_order(audit: ValueAudit) -> bool:
 
 @value_rule("PQF-075", only=_claims_an_order)
 class RowsAreSorted(ValueRule):
-    """A reader that merges or searches sorted rows misses some, or returns them in the wrong order."""
+    """A reader that merges or searches sorted rows misses some rows, or returns them in the wrong order."""
 
     def __init__(self, file: FileUnderTest, outcome: Outcome) -> None:
         super().__init__(file, outcome)
@@ -90,14 +90,14 @@ class RowsAreSorted(ValueRule):
                 outcome.hindered(reason)
 
     def claims(self, chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-        """The claim that the rows are sorted by the chunk, by itself or with others."""
+        """The claim that the rows are sorted by this chunk, alone or with others."""
         sorting = self._sortings.get(chunk.row_group)
         if sorting is not None and any(chunk is column.chunk for column in sorting.columns):
             yield SortedChunk(chunk, sorting)
 
 
 class SortedChunk(Claim):
-    """A column chunk by which rows are sorted, by itself or with others."""
+    """The claim about a column chunk by which rows are sorted, alone or with others."""
 
     def __init__(self, chunk: ColumnChunkUnderTest, sorting: Sorting) -> None:
         self._chunk = chunk
@@ -118,7 +118,7 @@ class SortedChunk(Claim):
         return iter(())
 
     def settle(self) -> Iterator[Violation]:
-        """Once all columns of the sorting are compared, no row is out of order."""
+        """Yield the violation of the first row that is out of order, once all columns of the sorting are compared."""
         sorting = self._sorting
         sorting.is_whole &= self._compared is not None
         sorting.compared |= self._compared or {}
@@ -138,7 +138,7 @@ class SortedChunk(Claim):
 def _sorted_columns(
     group: RowGroup, number: int, chunks: dict[tuple[int, int], ColumnChunkUnderTest]
 ) -> list[SortedColumn]:
-    """The columns by which a row group is sorted. Raises `NotChecked` and STA-002 where one cannot be followed."""
+    """The columns by which a row group is sorted. Raises `NotChecked` and STA-002 if one of them cannot be compared."""
     columns: list[SortedColumn] = []
     for sorting in group.sorting_columns or []:
         if not 0 <= sorting.column_idx < len(group.columns):
@@ -152,7 +152,7 @@ def _sorted_columns(
                 f"row group {number} is sorted by a column that is {'stored elsewhere' if is_elsewhere else 'encrypted'}",
                 "file" if is_elsewhere else "key",
             )
-        # Column orders are those of bounds; of the types that have an order of their own, rows follow that one.
+        # Column orders apply to bounds. Types that define their own order are sorted by that one.
         leaf, order = chunk.leaf, type_order(chunk.leaf.element) or chunk.order
         if order is None:
             raise NotChecked(

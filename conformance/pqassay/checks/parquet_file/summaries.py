@@ -14,7 +14,7 @@ from pqassay_spec.base.errors import FormatError
 from pqassay_spec.parquet.thrift import RowGroup
 
 MOST_FILES = 500
-"""Files that are opened for one summary."""
+"""The number of files that are opened for one summary."""
 
 
 class NamedFile(NamedTuple):
@@ -22,7 +22,7 @@ class NamedFile(NamedTuple):
 
     Attributes:
         summary: The summary.
-        path: The file, relative to it.
+        path: The path of the file, relative to the summary.
         groups: The claims of the summary about its row groups, in order.
     """
 
@@ -47,12 +47,12 @@ def _named_files(file: FileUnderTest) -> list[NamedFile]:
 
 
 NAMED_FILE = Subject("file of a summary", _named_files)
-"""A file that a summary describes."""
+"""The subject of files that a summary describes."""
 
 
 @rule("PQF-156", of=NAMED_FILE)
 def summaries_are_those_of_their_files(named: NamedFile) -> Iterator[Violation]:
-    """Engines count rows by the summary, choose row groups by it, and read the file as it is now."""
+    """Engines count rows and select row groups by the summary, but read the current file."""
     actual = _row_groups(named)
     told = [group.part for group in named.groups]
     before = sum(group.num_rows for group in told), len(told)
@@ -104,7 +104,7 @@ def _row_groups(named: NamedFile) -> Sequence[RowGroup]:
     """The row groups of the file itself.
 
     Raises:
-        NotChecked: It is not there, or cannot be read, or is not below the folder of the summary.
+        NotChecked: The file is missing, unreadable, or not below the folder of the summary.
     """
     summary, path = named.summary, named.path
     if path.startswith("/") or "\\" in path or ":" in path or ".." in path.split("/"):
@@ -123,7 +123,7 @@ def _row_groups(named: NamedFile) -> Sequence[RowGroup]:
 
 
 class _Opened:
-    """How many files were opened for a summary."""
+    """The number of files that were opened for a summary."""
 
     def __init__(self, _: FileUnderTest) -> None:
         self.count = 0

@@ -1,4 +1,4 @@
-"""Checks of the schema: what logical and converted types annotate, and how long fixed values are."""
+"""Checks of the schema: annotations by logical and converted types, and the length of fixed-length values."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ FIXED = Subject(
 
 @rule("PQF-040", of=ELEMENT)
 def elements_have_a_repetition_type(place: ElementUnderTest) -> Iterator[Violation]:
-    """Without it, the levels of a column are not known. PQF-039 reports one that is written with another type."""
+    """Without it, the levels of a column are unknown. PQF-039 reports a repetition type with another wire type."""
     element, kind = place.part, place.part.repetition_type
     if kind is None and not _is_mistyped(element):
         said = f"{show(element.name)} has no repetition type"
@@ -92,7 +92,7 @@ def annotations_are_possible(place: ElementUnderTest) -> Iterator[Violation]:
 
 @rule("PQF-155", of=ANNOTATED, only=lambda place: place.part.type in PHYSICAL)
 def annotations_fit_their_types(place: ElementUnderTest) -> Iterator[Violation]:
-    """Readers that do not ignore the annotation refuse the file."""
+    """Readers that use the annotation refuse the file."""
     annotation = _annotation(place.part)
     if annotation is None:
         raise NotApplicable
@@ -101,12 +101,12 @@ def annotations_fit_their_types(place: ElementUnderTest) -> Iterator[Violation]:
 
 
 def _kind(element: SchemaElement) -> str:
-    """The field of the annotation that counts."""
+    """The field of the effective annotation: the logical type if there is one, else the converted type."""
     return "converted_type" if element.logicalType is None else "logicalType"
 
 
 def _annotation(element: SchemaElement) -> Annotation | None:
-    """The annotation that counts; ``None`` of one that is not known."""
+    """The effective annotation; ``None`` if it is unknown."""
     if element.logicalType is not None:
         return ANNOTATIONS.get(annotation_of(element) or "")
     return None if element.converted_type is None else CONVERTED.get(element.converted_type)
@@ -119,12 +119,12 @@ def _misfit(place: ElementUnderTest, annotation: Annotation) -> Violation:
 
 
 def _annotation_name(element: SchemaElement) -> str | None:
-    """The name of an annotation; ``None`` for one of a later version of the format."""
+    """The name of an annotation; ``None`` if a later version of the format defines it."""
     return converted_of(element) if element.logicalType is None else annotation_of(element)
 
 
 def _carrier(element: SchemaElement) -> str:
-    """The name of the type that is annotated."""
+    """The name of the physical type that is annotated."""
     if element.type is None:
         return "a group"
     name = name_in(Type, element.type, f"type {element.type}")
@@ -132,7 +132,7 @@ def _carrier(element: SchemaElement) -> str:
 
 
 def _digits(place: ElementUnderTest) -> Iterator[Violation]:
-    """Precision and scale of a decimal, as its logical type gives them, else the element."""
+    """Violations in the precision and scale of a decimal, from its logical type if it has one, else from the element."""
     element = place.part
     decimal = element.logicalType.DECIMAL if element.logicalType is not None else None
     field = place.field / ("logicalType.DECIMAL" if decimal is not None else "")
@@ -150,7 +150,7 @@ def _digits(place: ElementUnderTest) -> Iterator[Violation]:
 
 @rule("PQF-028", of=ANNOTATED, only=lambda place: annotation_of(place.part) in ANNOTATIONS)
 def old_readers_see_the_type(place: ElementUnderTest) -> Iterator[Violation]:
-    """Readers that do not know logical types go by the converted type, which has to say the same."""
+    """Readers without logical types use the converted type, which must have the same meaning."""
     element, name = place.part, annotation_of(place.part)
     annotation = ANNOTATIONS[name or ""]
     converted, wanted = element.converted_type, annotation.converted_on(element)
@@ -175,7 +175,7 @@ def old_readers_see_the_type(place: ElementUnderTest) -> Iterator[Violation]:
 
 
 def _is_local(element: SchemaElement) -> bool:
-    """Whether an element is a local time: to some writers, the converted type of a moment is not that of it."""
+    """Whether an element is a local time. Some writers give it the converted type of an instant."""
     logical = element.logicalType
     time = (logical.TIME or logical.TIMESTAMP) if logical is not None else None
     return time is not None and not time.isAdjustedToUTC
@@ -187,7 +187,7 @@ def _has_groups(file: FileUnderTest) -> bool:
 
 @rule("PQF-127", of=SCHEMA, only=_has_groups)
 def lists_and_maps_have_their_members(file: FileUnderTest) -> Iterator[Violation]:
-    """Readers that look for entries, keys and values refuse the file where they are not."""
+    """Readers that look for entries, keys and values refuse the file if these are missing."""
     _ = file.leaves  # the tree is sound
     places = file.part(_elements)
     for index, kind, wanted, actual in misfits(file.metadata.schema):
@@ -198,7 +198,7 @@ def lists_and_maps_have_their_members(file: FileUnderTest) -> Iterator[Violation
 
 @rule("PQF-029", of=FIXED)
 def fixed_values_have_a_length(place: ElementUnderTest) -> Iterator[Violation]:
-    """Without it, the end of a value is not known."""
+    """Without it, the end of a value is unknown."""
     element = place.part
     if not element.type_length or element.type_length < 0:
         said = f"{show(element.name)} is FIXED_LEN_BYTE_ARRAY with type_length {element.type_length}"

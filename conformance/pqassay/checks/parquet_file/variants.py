@@ -38,10 +38,10 @@ def _has_variants(audit: ValueAudit) -> bool:
 
 
 class _Rows:
-    """The variants of a file whose members are sound, and what was found in the row group that was looked at last.
+    """The variants of a file with sound members, and the faults in the most recent row group.
 
     Attributes:
-        broken: The rule that the members of another variant break.
+        broken: The rule that the members of the other variants break.
         columns: The variants.
     """
 
@@ -79,7 +79,7 @@ class _Rows:
 
 
 class _JoinedVariant(JoinedRows):
-    """The columns of one variant."""
+    """The column chunks of one variant."""
 
     def __init__(self, rule: VariantRule, rows: _Rows, number: int) -> None:
         super().__init__(rule.file, rule.outcome)
@@ -87,13 +87,13 @@ class _JoinedVariant(JoinedRows):
         self.ordinals = frozenset(rows.columns[number].ordinals.values())
 
     def take(self, values: ChunkValues) -> Any:
-        """A column, with the groups and lists around its values."""
+        """The values of a column, with the groups and lists around them."""
         from pqassay.values.decoding.nested_columns import nested  # noqa: PLC0415 - numpy, at this tier only
 
         return nested(values.nested)
 
     def compare(self, group: int, taken: Mapping[int, Any], /) -> Iterator[Violation]:
-        """The faults of the rule in a row group."""
+        """Violations of the rule in a row group."""
         looked = self._rows.looked(self._number, group, taken)
         columns = self._rows.columns[self._number]
         for fault in looked.faults:
@@ -129,7 +129,7 @@ class VariantRule(RuleOfJoins):
 
     Attributes:
         about: The names of the kinds of faults that break it.
-        expected: What should be there.
+        expected: The expected content, for messages.
     """
 
     about: ClassVar[frozenset[str]]
@@ -148,7 +148,7 @@ class VariantRule(RuleOfJoins):
             raise Broken(self._broken)
 
     def words(self, fault: FirstFault, /) -> str:
-        """What is wrong."""
+        """The message about a fault."""
         raise NotImplementedError
 
 
@@ -166,37 +166,37 @@ def _raw(raw: bytes | None) -> str:
 
 @value_rule("PQF-176", only=_has_variants)
 class MetadataCanBeRead(VariantRule):
-    """Without it no name of a field is known, and readers refuse the column."""
+    """Without metadata, field names are unknown, and readers refuse the column."""
 
     about = frozenset(("METADATA",))
     expected = "metadata of a variant"
 
     def words(self, fault: FirstFault, /) -> str:
-        """Why they cannot be read."""
+        """The message: why the metadata cannot be read."""
         return f"the metadata {_raw(fault.metadata)} cannot be read: {_why(read_metadata, fault.metadata)}"
 
 
 @value_rule("PQF-177", only=_has_variants)
 class ValuesCanBeRead(VariantRule):
-    """Readers fail, or read what lies beside the value."""
+    """Readers fail, or read bytes beside the value."""
 
     about = frozenset(("VALUE",))
     expected = "a variant value"
 
     def words(self, fault: FirstFault, /) -> str:
-        """Why it cannot be read."""
+        """The message: why the value cannot be read."""
         return f"the value {_raw(fault.value)} cannot be read: {_why(read_value, fault.value)}"
 
 
 @value_rule("PQF-178", only=_has_variants)
 class FieldsAreNamedInOrder(VariantRule):
-    """A reader that looks for a field by halves does not find it."""
+    """A binary search for a field fails."""
 
     about = frozenset(("NAMES", "UNSORTED", "UNNAMED"))
     expected = "names of the metadata that ascend"
 
     def words(self, fault: FirstFault, /) -> str:
-        """What the names are."""
+        """The message: the names that are out of order."""
         if fault.kind.name == "UNNAMED":
             return f"the metadata {_raw(fault.metadata)} do not have the name of the shredded field {show(fault.node.name)}"
         if fault.value is None:
@@ -207,13 +207,13 @@ class FieldsAreNamedInOrder(VariantRule):
 
 @value_rule("PQF-179", only=_has_variants)
 class ValuesAreShreddedOnce(VariantRule):
-    """Readers that look at one of both columns alone return other values than those that look at the other."""
+    """Readers that use only one of the two columns return different values."""
 
     about = frozenset(("BESIDE", "COMMON", "UNSHREDDED"))
     expected = "a value or a typed_value, or two parts of one object"
 
     def words(self, fault: FirstFault, /) -> str:
-        """What is stored twice, or in the wrong column."""
+        """The message: what is stored twice, or in the wrong column."""
         value = f"the value {_raw(fault.value)}"
         return {
             "BESIDE": f"{value} is beside a typed_value",
@@ -224,11 +224,11 @@ class ValuesAreShreddedOnce(VariantRule):
 
 @value_rule("PQF-180", only=_has_variants)
 class ValuesAreThere(VariantRule):
-    """A reader that does not take it for the null of a variant fails."""
+    """A reader that does not treat it as a variant null fails."""
 
     about = frozenset(("MISSING",))
     expected = "a value or a typed_value"
 
     def words(self, _: FirstFault, /) -> str:
-        """The message about a row without value."""
+        """The message about a row without a value."""
         return "there is neither a value nor a typed_value"

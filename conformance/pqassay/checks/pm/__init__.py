@@ -5,4 +5,4 @@ no other family's room.
 """
 
 UNREAD = "only QuestDB reads a _pm file"
-"""Why no query shows what a finding does."""
+"""Why no query can show the effect of a finding."""

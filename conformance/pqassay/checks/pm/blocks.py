@@ -1,4 +1,4 @@
-"""Checks of ``_pm``: places of blocks, row groups as a whole, and unused bytes."""
+"""Checks of ``_pm``: places of blocks, row groups together, and unused bytes."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from pqassay_spec.pm.codes import ALIGNMENT, REQUIRED_FEATURES, PhysicalType
 from pqassay_spec.pm.header import KNOWN_HEADER_FEATURES
 
 MOST_COMPARED = 2_000_000
-"""Chunks that are compared one by one where row groups lie between each other in the Parquet file."""
+"""The number of chunks compared one by one if row groups are interleaved in the Parquet file."""
 
 SHOWN_GAP = 16
-"""Bytes of a gap that a message shows."""
+"""The number of bytes of a gap that a message shows."""
 
 
 # ------------------------------------------------------------------------------------------ where blocks are
@@ -30,7 +30,7 @@ SHOWN_GAP = 16
 
 @rule("PM-050", of=BLOCKS)
 def blocks_lie_before_their_footers(parsed: PmUnderTest) -> Iterator[Violation]:
-    """Each block once, at the entry of the newest snapshot that refers to it."""
+    """Each block is reported once, at the entry of the newest snapshot that refers to it."""
     footers = parsed.footers
     for place in parsed.places.values():
         if expected := parsed.why_misplaced(place, footers):
@@ -43,7 +43,7 @@ def blocks_lie_before_their_footers(parsed: PmUnderTest) -> Iterator[Violation]:
 
 @rule("PM-052", of=BLOCKS)
 def blocks_are_apart(parsed: PmUnderTest) -> Iterator[Violation]:
-    """Blocks of each snapshot. The same blocks in several snapshots are reported once."""
+    """Blocks of each snapshot are compared. The same two blocks in several snapshots are reported once."""
     reported: set[tuple[int, int]] = set()
     size = parsed.header.block_size
     placed = {place.offset for place in parsed.blocks}
@@ -64,7 +64,7 @@ def blocks_are_apart(parsed: PmUnderTest) -> Iterator[Violation]:
 
 @rule("PM-053", of=PM)
 def no_byte_is_left_over(parsed: PmUnderTest) -> Iterator[Violation]:
-    """Known structures take their bytes; the rest is padding, or a leftover of an append.
+    """Bytes outside known structures are padding, or the rest of a failed append.
 
     A wrong reference also leaves unused bytes; other rules judge that.
     """
@@ -82,9 +82,9 @@ def no_byte_is_left_over(parsed: PmUnderTest) -> Iterator[Violation]:
         taken += [(block.place.offset, block.facts.region_end) for block in blocks]
     appended = {snapshot.size for snapshot in parsed.snapshots[1:]}
     offsets = list(parsed.places)
-    # All gaps first: where one bloom filter cannot be right, none of them is certain.
+    # All gaps first: if one bloom filter is wrong, none of them is certain.
     for start, end in list(parsed.file.part(BloomFilters).gaps(taken)):
-        if start in appended:  # an append that failed left its bytes; the next one went on behind them
+        if start in appended:  # A failed append left its bytes, and the next append continued after them.
             continue
         raw = parsed.source.read(start, min(end - start, SHOWN_GAP))
         is_padding = end - start < ALIGNMENT and not any(raw)
@@ -95,22 +95,22 @@ def no_byte_is_left_over(parsed: PmUnderTest) -> Iterator[Violation]:
 
 
 def _has_unknown_section(parsed: PmUnderTest) -> bool:
-    """Whether a header bit that is not known may have brought a section behind those that are."""
+    """Whether an unknown header bit may have added a section after the known sections."""
     return bool(parsed.fixed.feature_flags & ~REQUIRED_FEATURES & ~KNOWN_HEADER_FEATURES)
 
 
 def _owner(offsets: Sequence[int], offset: int) -> str:
-    """Field path of the block before an offset; of all blocks, if there is none."""
+    """Field path of the last block before an offset; of all blocks, if no block is before it."""
     before = bisect_left(offsets, offset)
     return f"blocks[{before - 1}]" if before else "blocks"
 
 
-# --------------------------------------------------------------------------- what row groups say together
+# --------------------------------------------------------------------------- comparison of row groups
 
 
 @rule("PM-063", of=BLOCKS)
 def byte_ranges_are_apart(parsed: PmUnderTest) -> Iterator[Violation]:
-    """Within each block, and between the blocks of each snapshot."""
+    """Ranges are compared within each block, and between the blocks of each snapshot."""
     blocks = {block.place.offset: block for block in parsed.file.part(PmChunks).blocks}
     for block in blocks.values():
         if block.facts.is_tangled:
@@ -134,7 +134,7 @@ def byte_ranges_are_apart(parsed: PmUnderTest) -> Iterator[Violation]:
 
 
 def _mixed(blocks: Iterable[BlockUnderTest]) -> Iterator[list[BlockPlace]]:
-    """Yield the blocks whose chunks lie between those of others in the Parquet file, together with those."""
+    """Yield the groups of blocks whose chunks are interleaved in the Parquet file."""
     end, together = -1, list[BlockPlace]()
     for first, last, _, place in sorted(
         (block.facts.first, block.facts.last, block.place.offset, block.place) for block in blocks
@@ -150,7 +150,7 @@ def _mixed(blocks: Iterable[BlockUnderTest]) -> Iterator[list[BlockPlace]]:
 
 
 def _overlaps(parsed: PmUnderTest, places: Sequence[BlockPlace]) -> Iterator[Violation]:
-    """Where byte ranges of one block overlap, or those of one with those of another."""
+    """Violations for byte ranges that overlap, in one block or between blocks."""
     ranges = sorted(
         (chunk.byte_range_start, chunk.byte_range_start + chunk.total_compressed, number, column)
         for number, place in enumerate(places)
@@ -174,14 +174,14 @@ def _overlaps(parsed: PmUnderTest, places: Sequence[BlockPlace]) -> Iterator[Vio
 
 @rule("PM-071", of=BLOCK)
 def statistics_follow_each_other(block: BlockUnderTest) -> Iterator[Violation]:
-    """PM-069 judges those that lie outside the region."""
+    """PM-069 judges statistics outside the region."""
     end = total = 0
     for chunk in () if block.facts.is_packed else block.chunks:
         for side in SIDES:
             if not chunk.is_out_of_line(side):
                 continue
             offset, length = chunk.reference(side)
-            # If one was moved, those behind it are not to blame.
+            # If one statistic was moved, the later ones are not wrong.
             if offset + length > chunk.region_length:
                 offset = end
             elif offset not in (end, total):
@@ -192,7 +192,7 @@ def statistics_follow_each_other(block: BlockUnderTest) -> Iterator[Violation]:
 
 @rule("PM-075", of=PM)
 def row_groups_ascend(parsed: PmUnderTest) -> Iterator[Violation]:
-    """By the bounds of the designated timestamp, where they are stored in their slots."""
+    """Row groups are compared by the bounds of the designated timestamp that are stored in slots."""
     column, chunks = parsed.designated, parsed.file.part(PmChunks)
     if not parsed.places or parsed.header.descriptors[column].physical_type != PhysicalType.INT64:
         raise NotApplicable
@@ -217,7 +217,7 @@ def row_groups_ascend(parsed: PmUnderTest) -> Iterator[Violation]:
 
 
 def _bounds(chunk: ChunkUnderTest) -> tuple[int, int] | None:
-    """MIN and MAX of the designated timestamp; ``None`` without rows, or where PM-072 or PM-074 is broken."""
+    """MIN and MAX of the designated timestamp; ``None`` without rows, or if PM-072 or PM-074 is broken."""
     low, high = (chunk.bound(side) for side in SIDES)
     if low is None or high is None or not chunk.num_rows:
         return None

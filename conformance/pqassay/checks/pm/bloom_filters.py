@@ -1,4 +1,4 @@
-"""Checks of ``_pm``: entries of bloom filters, and the filters that they refer to."""
+"""Checks of ``_pm``: entries of bloom filters, and their filters."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pqassay_spec.pm import grammar as pm
 
 @rule("PM-076", of=BLOOM_ROW)
 def filters_lie_in_their_blocks(row: GroupFilters) -> Iterator[Violation]:
-    """Behind the statistics, before the next structure."""
+    """Filters are between the statistics and the next structure."""
     for bloom in row.inlined():
         if bloom.is_misplaced:
             said = f"the bloom filter of row group {row.row_group} is said to be at {bloom.offset}"
@@ -25,7 +25,7 @@ def filters_lie_in_their_blocks(row: GroupFilters) -> Iterator[Violation]:
 
 @rule("PM-077", of=BLOOM_ROW)
 def lengths_are_possible(row: GroupFilters) -> Iterator[Violation]:
-    """A number of blocks. PM-076 judges filters that are stored nowhere."""
+    """The length is a whole number of filter blocks. PM-076 judges filters that are stored nowhere."""
     for bloom in row.inlined():
         if row.place is not None and not bloom.is_sized and not bloom.is_misplaced:
             path = f"{row.place.path}.bloom_filters[{bloom.position}].length"
@@ -40,7 +40,7 @@ def lengths_are_possible(row: GroupFilters) -> Iterator[Violation]:
 
 @rule("PM-078", of=BLOOM_ROW)
 def filters_are_apart(row: GroupFilters) -> Iterator[Violation]:
-    """Filters of each row group that are stored where they may be."""
+    """Compares the filters of each row group that are at a permitted place."""
     found = [bloom for bloom in row.inlined() if not bloom.is_misplaced]
     for before, bloom in pairwise(sorted(found, key=lambda bloom: (bloom.offset, bloom.position))):
         if bloom.offset < before.end:
@@ -52,7 +52,7 @@ def filters_are_apart(row: GroupFilters) -> Iterator[Violation]:
 
 @rule("PM-079", of=EXTERNAL_BLOOM_ROW)
 def external_filters_lie_in_the_body(row: GroupFilters) -> Iterator[Violation]:
-    """The body is that of the Parquet file that the snapshot describes."""
+    """This is the body of the Parquet file that the snapshot describes."""
     parsed = row.blooms.parsed
     end = row.snapshot.fields.parquet_footer_offset
     for position, entry in enumerate(row.external()):

@@ -1,8 +1,8 @@
-"""Checks of ``_pm``: what each column chunk declares, for itself.
+"""Checks of ``_pm``: the fields of each column chunk, alone.
 
 The conditions under which a rule is broken are beside its message, written for the fields of one chunk or of many
-(`pqassay.under_test.pm.chunks.PmChunkFields`). In a file with many chunks, `pqassay.values.pm.screens` evaluates them for all chunks
-at once; the rules are asked for the messages about the first ones.
+(`pqassay.under_test.pm.chunks.PmChunkFields`). In a file with many chunks, `pqassay.values.pm.screens` evaluates them for all chunks at
+once; the rules then make the messages for the first violations.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ Test = Callable[[ChunkUnderTest], Sequence[Violation]]
 UNKNOWN_ENCODINGS = 0xFF & ~sum(EncodingBit)
 INLINED_BOUNDS = sum(side.present | side.inlined for side in SIDES)
 NULLS, DISTINCT = int(StatFlag.NULL_COUNT_PRESENT), int(StatFlag.DISTINCT_COUNT_PRESENT)
-"""Flags as plain numbers, which are faster."""
+"""Flags as plain integers, which are faster than enum members."""
 
 
 def chunk_rule(
     rule_id: str, *broken: Condition, of: Subject[ChunkUnderTest] = CHUNK
 ) -> Callable[[Callable[[ChunkUnderTest], Violation]], Test]:
-    """Declare a rule that a chunk breaks where all conditions hold; they are asked in turn. The function makes the violation."""
+    """Declare a rule that a chunk breaks if all conditions hold, tested in order. The function makes the violation."""
     return _registered(rule_id, {broken: ()}, of)
 
 
 def rule_for_each(
     rule_id: str, parts: Sequence[Part], *broken: Callable[[PmChunkFields, Part], bool]
 ) -> Callable[[Callable[[ChunkUnderTest, Part], Violation]], Test]:
-    """Declare a rule that each part of a chunk keeps or breaks, such as each bound."""
+    """Declare a rule that applies to each part of a chunk, such as each bound."""
 
     def of(part: Part) -> Sequence[Condition]:
         return tuple(lambda chunk, holds=holds: holds(chunk, part) for holds in broken)
@@ -81,7 +81,7 @@ def _registered(
     lambda chunk: (chunk.given.num_values < chunk.num_rows) | (chunk.described.max_rep_level == 0),
 )
 def values_fit_the_rows(chunk: ChunkUnderTest) -> Violation:
-    """As many as rows, or more in a column with lists."""
+    """The number of values equals the number of rows, or is greater in a column with lists."""
     values, rows = chunk.given.num_values, chunk.num_rows
     if chunk.described.max_rep_level:
         message = f"{values} values in {rows} rows, each of which has at least one"
@@ -92,7 +92,7 @@ def values_fit_the_rows(chunk: ChunkUnderTest) -> Violation:
 
 @chunk_rule("PM-055", lambda chunk: chunk.lacks(NULLS))
 def null_count_is_present(chunk: ChunkUnderTest) -> Violation:
-    """NULL_COUNT_PRESENT."""
+    """The flag NULL_COUNT_PRESENT is set."""
     message = f"NULL_COUNT_PRESENT ({bits(NULLS)}) is clear: the number of nulls is unknown"
     return chunk.violation("stat_flags", message, "bit 7 set", f"{chunk.given.stat_flags:#04x}")
 
@@ -103,7 +103,7 @@ def null_count_is_present(chunk: ChunkUnderTest) -> Violation:
     lambda chunk: chunk.given.null_count > chunk.given.num_values,
 )
 def nulls_are_values(chunk: ChunkUnderTest) -> Violation:
-    """At most all of them."""
+    """The null count is at most the number of values."""
     nulls, values = chunk.given.null_count, chunk.given.num_values
     return chunk.violation(
         "null_count", f"{nulls} nulls among {values} values", f"at most {values}", str(nulls)
@@ -117,14 +117,14 @@ def nulls_are_values(chunk: ChunkUnderTest) -> Violation:
     lambda chunk: chunk.given.null_count != 0,
 )
 def required_columns_have_no_nulls(chunk: ChunkUnderTest) -> Violation:
-    """Its MAX_DEF_LEVEL is 0."""
+    """A required column has MAX_DEF_LEVEL 0."""
     nulls = chunk.given.null_count
     message = f"{nulls} nulls in a column whose MAX_DEF_LEVEL is 0, which cannot hold any"
     return chunk.violation("null_count", message, "0", str(nulls))
 
 
 def nulls_known(chunk: PmChunkFields) -> int:
-    """The null count; 0 without one."""
+    """The null count; 0 if it is absent."""
     return chunk.given.null_count * chunk.has(NULLS)
 
 
@@ -146,14 +146,14 @@ def distinct_values_are_values(chunk: ChunkUnderTest) -> Violation:
 
 @chunk_rule("PM-059", lambda chunk: chunk.given.reserved != 0)
 def reserved_is_zero(chunk: ChunkUnderTest) -> Violation:
-    """RESERVED of the chunk."""
+    """This is the field RESERVED of the chunk."""
     reserved = f"{chunk.given.reserved:#x}"
     return chunk.violation("reserved", f"RESERVED is {reserved}", "0", reserved)
 
 
 @chunk_rule("PM-060", lambda chunk: chunk.given.codec > max(Codec))
 def codec_is_known(chunk: ChunkUnderTest) -> Violation:
-    """Parquet's numbers, which have no gaps."""
+    """The numbers are Parquet's, which have no gaps."""
     codec = chunk.given.codec
     return chunk.violation(
         "codec", f"CODEC is {codec}, which names no codec", f"0 to {max(Codec)}", str(codec)
@@ -162,14 +162,14 @@ def codec_is_known(chunk: ChunkUnderTest) -> Violation:
 
 @chunk_rule("PM-061", lambda chunk: chunk.given.encodings & UNKNOWN_ENCODINGS != 0)
 def encodings_are_known(chunk: ChunkUnderTest) -> Violation:
-    """Bits 0 to 5."""
+    """Only bits 0 to 5 are defined."""
     encodings = chunk.given.encodings
     message = f"{bits(encodings & UNKNOWN_ENCODINGS)} of ENCODINGS is set, but has no meaning"
     return chunk.violation("encodings", message, "bits 6, 7 clear", f"{encodings:#04x}")
 
 
 def lies_outside(chunk: PmChunkFields) -> bool:
-    """Whether a byte of a chunk, or its first one if it has none, is not in the body."""
+    """Whether a byte of a chunk is outside the body; for an empty chunk, whether its offset is."""
     start, end = chunk.given.byte_range_start, chunk.body_end
     return (start < HEAD_SIZE) | (start >= end) | (chunk.given.total_compressed > end - start)
 
@@ -181,7 +181,7 @@ def has_pages(chunk: PmChunkFields) -> bool:
 
 @chunk_rule("PM-062", lies_outside, has_pages)
 def range_lies_in_the_body(chunk: ChunkUnderTest) -> Violation:
-    """The body is that of the shortest Parquet file that a snapshot describes with this block."""
+    """The body belongs to the shortest Parquet file that a snapshot describes with this block."""
     start, end = chunk.given.byte_range_start, chunk.given.byte_range_start + chunk.given.total_compressed
     return chunk.violation(
         "byte_range_start",
@@ -192,14 +192,14 @@ def range_lies_in_the_body(chunk: ChunkUnderTest) -> Violation:
 
 
 class Guarded(NamedTuple):
-    """Bits of a field that mean nothing while a flag is clear."""
+    """Bits of a field that are meaningless while a flag is clear."""
 
     flag: StatFlag
     name: str
     mask: int = (1 << 64) - 1
 
     def value(self, chunk: PmChunkFields) -> int:
-        """The bits of a chunk."""
+        """The value of these bits in a chunk."""
         number: int = getattr(chunk.given, self.name)
         return number & self.mask
 
@@ -210,7 +210,7 @@ GUARDED = (
     *(Guarded(StatFlag(side.present), side.field) for side in SIDES),
     *(Guarded(StatFlag(side.present), "stat_flags", side.inlined | side.exact) for side in SIDES),
 )
-"""Counts and slots, and the flags of slots."""
+"""Counts and slots with their flags, and the flags of slots."""
 
 
 @rule_for_each(
@@ -220,7 +220,7 @@ GUARDED = (
     lambda chunk, part: part.value(chunk) != 0,
 )
 def absent_is_zero(chunk: ChunkUnderTest, part: Guarded) -> Violation:
-    """The statistic that a clear flag marks as absent."""
+    """If a flag is clear, its statistic is absent and must be zero."""
     clear, value = f"{part.flag.name} ({bits(part.flag)}) is clear", part.value(chunk)
     if part.name == "stat_flags":
         message = f"{bits(value)} of STAT_FLAGS is set, and {clear}"
@@ -233,7 +233,7 @@ def absent_is_zero(chunk: ChunkUnderTest, part: Guarded) -> Violation:
 
 
 def has_impossible_size(chunk: PmChunkFields, side: Side) -> bool:
-    """Whether a statistic in its slot does not fit there, or one that is not has a size."""
+    """Whether an inlined statistic does not fit into its slot, or a statistic elsewhere has a size."""
     size = chunk.size(side)
     is_impossible = chunk.is_inlined(side) & ((size < 1) | (size > MOST_INLINE))
     return is_impossible | chunk.lacks(side.inlined) & (size != 0)
@@ -241,7 +241,7 @@ def has_impossible_size(chunk: PmChunkFields, side: Side) -> bool:
 
 @rule_for_each("PM-065", SIDES, has_impossible_size)
 def sizes_of_slots_are_possible(chunk: ChunkUnderTest, side: Side) -> Violation:
-    """PM-064 judges inlined statistics that are absent."""
+    """PM-064 judges absent inlined statistics."""
     size = chunk.size(side)
     if chunk.has(side.inlined):
         message = f"{side.name} is in its slot with {size} bytes"
@@ -271,7 +271,7 @@ def sizes_of_slots_fit_the_type(chunk: ChunkUnderTest, side: Side) -> Violation:
     lambda chunk, side: chunk.slot(side) >> 8 * chunk.size(side) != 0,
 )
 def rest_of_slots_is_zero(chunk: ChunkUnderTest, side: Side) -> Violation:
-    """Behind a value that is shorter than its slot."""
+    """These are the bytes after a value that is shorter than its slot."""
     size, slot = chunk.size(side), chunk.slot(side)
     message = f"{side.name} has {size} bytes, and the slot holds {slot:#x}"
     rest = f"{MOST_INLINE - size} zero bytes behind {size}"
@@ -285,7 +285,7 @@ def rest_of_slots_is_zero(chunk: ChunkUnderTest, side: Side) -> Violation:
     lambda chunk, side: chunk.reference(side)[1] <= MOST_INLINE,
 )
 def long_ones_stand_out_of_line(chunk: ChunkUnderTest, side: Side) -> Violation:
-    """A statistic that fits into a slot is stored there."""
+    """A statistic that fits into a slot is stored in the slot."""
     message = f"{side.name} has {chunk.reference(side)[1]} bytes and is stored out of line"
     return chunk.violation(
         "stat_flags", message, f"{bits(side.inlined)} set", f"{chunk.given.stat_flags:#04x}"
@@ -294,7 +294,7 @@ def long_ones_stand_out_of_line(chunk: ChunkUnderTest, side: Side) -> Violation:
 
 @rule_for_each("PM-069", SIDES, PmChunkFields.is_out_of_line, PmChunkFields.is_stray)
 def out_of_line_lies_in_the_region(chunk: ChunkUnderTest, side: Side) -> Violation:
-    """Behind the chunks, before the next structure."""
+    """The region is between the chunks and the next structure."""
     offset, length = chunk.reference(side)
     place, room = f"[{offset}, {offset + length})", chunk.region_length
     message = f"{side.name} is said to be at {place} of the region behind the chunks"
@@ -302,14 +302,14 @@ def out_of_line_lies_in_the_region(chunk: ChunkUnderTest, side: Side) -> Violati
 
 
 def has_another_length(chunk: PmChunkFields, side: Side) -> bool:
-    """Whether a statistic out of line has another length than its type, and none that is too short (PM-068)."""
+    """Whether an out-of-line statistic has a length other than its type's; false if it is too short (PM-068)."""
     length = chunk.reference(side)[1]
     return (length > MOST_INLINE) & (chunk.width != 0) & (length != chunk.width)
 
 
 @rule_for_each("PM-070", SIDES, PmChunkFields.is_out_of_line, has_another_length)
 def lengths_out_of_line_fit_the_type(chunk: ChunkUnderTest, side: Side) -> Violation:
-    """PM-068 judges those that are too short to be stored there."""
+    """PM-068 judges statistics that are too short for the region."""
     length, kind = chunk.reference(side)[1], physical_name(chunk.described.physical_type)
     message = f"{side.name} of a {kind} has {length} bytes out of line"
     return chunk.violation(side.field, message, f"{chunk.width} bytes", f"{length} bytes")
@@ -317,7 +317,7 @@ def lengths_out_of_line_fit_the_type(chunk: ChunkUnderTest, side: Side) -> Viola
 
 @chunk_rule("PM-072", lambda chunk: chunk.is_out_of_order())
 def bounds_are_in_order(chunk: ChunkUnderTest) -> Violation:
-    """By the order of the column's type, where that is known; NaN has no place in any order."""
+    """Bounds compare in the order of the column's type, if it is known; NaN is unordered."""
     for side in SIDES:
         if chunk.shown(side) == "nan":
             message = f"{side.name} is NaN, which cannot be compared"
@@ -334,7 +334,7 @@ def bounds_are_in_order(chunk: ChunkUnderTest) -> Violation:
     of=TIMESTAMP_CHUNK,
 )
 def timestamp_has_bounds(chunk: ChunkUnderTest) -> Violation:
-    """Both, in their slots."""
+    """Both bounds are in their slots."""
     message = "a row group without inlined MIN and MAX of the designated timestamp cannot be skipped without reading it"
     return chunk.violation(
         "stat_flags", message, f"{bits(INLINED_BOUNDS)} set", f"{chunk.given.stat_flags:#04x}"

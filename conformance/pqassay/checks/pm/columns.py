@@ -41,13 +41,13 @@ def physical_name(number: int) -> str:
 
 @rule("PM-021", of=COLUMNS)
 def names_lie_in_their_area(parsed: PmUnderTest) -> Iterator[Violation]:
-    """Reading a name found it."""
+    """Reading the name raised the violation."""
     return _wrong_names(parsed, "PM-021")
 
 
 @rule("PM-023", of=COLUMNS)
 def names_are_text(parsed: PmUnderTest) -> Iterator[Violation]:
-    """Reading a name found it."""
+    """Reading the name raised the violation."""
     return _wrong_names(parsed, "PM-023")
 
 
@@ -60,14 +60,14 @@ def _wrong_names(parsed: PmUnderTest, rule_id: str) -> Iterator[Violation]:
 
 @rule("PM-022", of=COLUMNS)
 def names_follow_each_other(parsed: PmUnderTest) -> Iterator[Violation]:
-    """Each begins where the one before ends. PM-021 judges those outside their area."""
+    """Each name begins where the previous name ends. PM-021 judges names outside their area."""
     first = expected = stored = parsed.header.names_start
     for column, described in enumerate(parsed.header.descriptors):
         start, end = described.name_offset, described.name_offset + described.name_length
         if first <= start and start not in (expected, stored):
             said = f"the name is at {start}, the one before ends at {stored}"
             yield parsed.in_descriptor(column, "name_offset", said, str(stored), str(start))
-        # If a name was moved, the ones behind it are not to blame.
+        # If a name was moved, the later names are not wrong.
         expected, stored = expected + described.name_length, end
 
 
@@ -84,7 +84,7 @@ def ids_are_unique(parsed: PmUnderTest) -> Iterator[Violation]:
 
 @rule("PM-146", of=COLUMNS)
 def types_are_stored_as_they_can_be(parsed: PmUnderTest) -> Iterator[Violation]:
-    """PM-030 and PM-028 judge unknown types and physical types. Without row groups nothing is stored."""
+    """PM-030 and PM-028 judge unknown types and physical types. Without row groups, nothing is stored."""
     for column, described in enumerate(parsed.header.descriptors):
         code, kind = described.type, described.physical_type
         stores = STORED_AS.get(type_tag(code))
@@ -101,7 +101,7 @@ def types_are_stored_as_they_can_be(parsed: PmUnderTest) -> Iterator[Violation]:
 
 @rule("PM-025", of=COLUMN)
 def descriptor_reserved_is_zero(column: ColumnUnderTest) -> Iterator[Violation]:
-    """RESERVED of the descriptor."""
+    """This is the field RESERVED of the descriptor."""
     if column.described.reserved:
         found = f"{column.described.reserved:#x}"
         yield column.violation("reserved", f"RESERVED is {found}", "0", found)
@@ -109,7 +109,7 @@ def descriptor_reserved_is_zero(column: ColumnUnderTest) -> Iterator[Violation]:
 
 @rule("PM-026", of=COLUMN)
 def unused_flags_are_zero(column: ColumnUnderTest) -> Iterator[Violation]:
-    """Bits 5 to 31."""
+    """These are bits 5 to 31."""
     flags = column.described.flags
     if unknown := flags & ~KNOWN_COLUMN_FLAGS:
         said = f"{bits(unknown)} of FLAGS is set, but has no meaning"
@@ -118,7 +118,7 @@ def unused_flags_are_zero(column: ColumnUnderTest) -> Iterator[Violation]:
 
 @rule("PM-027", of=COLUMN)
 def repetition_is_known(column: ColumnUnderTest) -> Iterator[Violation]:
-    """Two bits, of which three values have a name."""
+    """Two bits have four values, of which three are defined."""
     found = column.repetition
     if found not in KNOWN_REPETITIONS:
         yield column.violation("flags", f"FIELD_REPETITION (bits 2, 3) is {found}", "0, 1 or 2", str(found))
@@ -126,7 +126,7 @@ def repetition_is_known(column: ColumnUnderTest) -> Iterator[Violation]:
 
 @rule("PM-028", of=COLUMN)
 def physical_type_is_known(column: ColumnUnderTest) -> Iterator[Violation]:
-    """Parquet's numbers."""
+    """The numbers are Parquet's."""
     found = column.described.physical_type
     if found not in KNOWN_PHYSICAL_TYPES:
         expected = f"0 to {max(KNOWN_PHYSICAL_TYPES)}"
@@ -135,7 +135,7 @@ def physical_type_is_known(column: ColumnUnderTest) -> Iterator[Violation]:
 
 @rule("PM-029", of=COLUMN)
 def fixed_length_fits_the_type(column: ColumnUnderTest) -> Iterator[Violation]:
-    """Only one type has it. PM-028 judges unknown types."""
+    """Only FIXED_LEN_BYTE_ARRAY has a length. PM-028 judges unknown types."""
     kind, length = column.described.physical_type, column.described.fixed_byte_len
     is_fixed = kind == PhysicalType.FIXED_LEN_BYTE_ARRAY
     if (length <= 0) if is_fixed else (length and kind in KNOWN_PHYSICAL_TYPES):
@@ -145,7 +145,7 @@ def fixed_length_fits_the_type(column: ColumnUnderTest) -> Iterator[Violation]:
 
 @rule("PM-030", of=COLUMN)
 def type_is_known(column: ColumnUnderTest) -> Iterator[Violation]:
-    """The low byte of TYPE."""
+    """The type is the low byte of TYPE."""
     code = column.described.type
     if code != NO_TYPE and type_tag(code) not in KNOWN_TYPES:
         said = f"TYPE is {code}, whose low byte {type_tag(code)} names no type"
@@ -154,7 +154,7 @@ def type_is_known(column: ColumnUnderTest) -> Iterator[Violation]:
 
 @rule("PM-031", of=COLUMN)
 def repetition_agrees_with_the_levels(column: ColumnUnderTest) -> Iterator[Violation]:
-    """The levels are those of the leaf, the repetition that of the field at the top."""
+    """The levels belong to the leaf, the repetition to the top-level field."""
     repetition, described = column.repetition, column.described
     if repetition not in KNOWN_REPETITIONS or repetition in _possible_repetitions(column):
         return
@@ -172,17 +172,17 @@ def _possible_repetitions(column: ColumnUnderTest) -> Collection[int]:
         return [Repetition.REQUIRED]
     if described.max_rep_level:
         return KNOWN_REPETITIONS
-    # A field that is always there may have parts that are not.
+    # A required field may have optional parts.
     return [Repetition.OPTIONAL, *([Repetition.REQUIRED] if column.is_nested else [])]
 
 
 FLAGS_OF_TYPES = {ColumnFlag.IS_ASCII: ColumnType.VARCHAR, ColumnFlag.LOCAL_KEY_IS_GLOBAL: ColumnType.SYMBOL}
-"""The flags that say something about columns of one type."""
+"""The flags that apply only to columns of one type."""
 
 
 @rule("PM-032", of=COLUMN)
 def flags_fit_the_type(column: ColumnUnderTest) -> Iterator[Violation]:
-    """Flags that say something about one type each. A column without a type may be anything."""
+    """Some flags apply only to columns of one type. A column without a type may have any type."""
     flags, code = column.described.flags, column.described.type
     for flag, kind in FLAGS_OF_TYPES.items():
         if flags & flag and code != NO_TYPE and type_tag(code) != kind:
@@ -192,7 +192,7 @@ def flags_fit_the_type(column: ColumnUnderTest) -> Iterator[Violation]:
 
 @rule("PM-039", of=COLUMN)
 def descending_is_said_of_sorting_columns(column: ColumnUnderTest) -> Iterator[Violation]:
-    """The flag says nothing about other columns. PM-010 judges that of the designated timestamp."""
+    """The flag has no meaning for other columns. PM-010 judges the designated timestamp."""
     flags = column.described.flags
     if flags & ColumnFlag.DESCENDING and not column.is_sorted:
         said = "DESCENDING (bit 4) is set, and the rows are not sorted by the column"
@@ -204,7 +204,7 @@ def descending_is_said_of_sorting_columns(column: ColumnUnderTest) -> Iterator[V
 
 @rule("PM-033", of=OPENED_PM)
 def designated_timestamp_is_a_column(parsed: PmUnderTest) -> Iterator[Violation]:
-    """-1, or a position."""
+    """The value is -1 or the position of a column."""
     column, count = parsed.header.fixed.designated_timestamp, parsed.header.column_count
     if not NO_COLUMN <= column < count:
         said = f"the designated timestamp is column {column}, of {count}"
@@ -213,7 +213,7 @@ def designated_timestamp_is_a_column(parsed: PmUnderTest) -> Iterator[Violation]
 
 @rule("PM-034", of=TIMESTAMP)
 def designated_timestamp_is_a_timestamp(column: ColumnUnderTest) -> Iterator[Violation]:
-    """By TYPE; where that is not known, by what a timestamp can be stored as."""
+    """Judged by TYPE; if that is unknown, by the physical types that can store a timestamp."""
     code, kind = column.described.type, column.described.physical_type
     is_timestamp = type_tag(code) == ColumnType.TIMESTAMP
     if code == NO_TYPE:
@@ -227,7 +227,7 @@ def designated_timestamp_is_a_timestamp(column: ColumnUnderTest) -> Iterator[Vio
 
 @rule("PM-035", of=TIMESTAMP)
 def designated_timestamp_is_required(column: ColumnUnderTest) -> Iterator[Violation]:
-    """By the levels, which decide how the pages are read. PM-031 judges the flag."""
+    """Judged by the levels, which determine how the pages are read. PM-031 judges the flag."""
     for name in ("max_rep_level", "max_def_level"):
         level = getattr(column.described, name)
         if level:
@@ -237,7 +237,7 @@ def designated_timestamp_is_required(column: ColumnUnderTest) -> Iterator[Violat
 
 @rule("PM-036", of=TIMESTAMP)
 def rows_are_sorted_by_it(column: ColumnUnderTest) -> Iterator[Violation]:
-    """Bit 2, or the first sorting column."""
+    """Either bit 2 is set, or it is the first sorting column."""
     parsed, flags = column.parsed, column.described.flags
     if parsed.has(HeaderFeature.SORTING_IS_DTS_ASC):
         return
@@ -261,7 +261,7 @@ def rows_are_sorted_by_it(column: ColumnUnderTest) -> Iterator[Violation]:
 
 @rule("PM-037", of=SORTING_COLUMN)
 def sorting_columns_exist(sorting: SortingColumnUnderTest) -> Iterator[Violation]:
-    """Positions of descriptors."""
+    """Sorting columns are positions of descriptors."""
     count = sorting.header.column_count
     if sorting.column >= count:
         said = f"the rows are sorted by column {sorting.column}, of {count}"
@@ -270,6 +270,6 @@ def sorting_columns_exist(sorting: SortingColumnUnderTest) -> Iterator[Violation
 
 @rule("PM-038", of=SORTING_COLUMN)
 def sorting_columns_are_unique(sorting: SortingColumnUnderTest) -> Iterator[Violation]:
-    """Sorting by a column again changes nothing."""
+    """Sorting twice by one column changes nothing."""
     if sorting.is_repeated:
         yield sorting.violation(f"column {sorting.column} is a sorting column already", "each column once")

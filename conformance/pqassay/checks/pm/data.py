@@ -1,7 +1,7 @@
 """Checks of ``_pm`` against the footer of the Parquet file beside it: the whole, the columns, the sorting.
 
-Whether the two belong together at all is PM-100; where they do not, nothing else is compared.  The expected
-content of ``_pm`` for a Parquet file is in `pqassay_spec.pm.from_parquet.snapshot`.
+PM-100 judges whether the two files belong together; if not, nothing else is compared. The expected content of ``_pm`` for a Parquet file is
+in `pqassay_spec.pm.from_parquet.snapshot`.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ from pqassay_spec.pm.value import SnapshotSorting
 
 @rule("PM-100", of=PAIR)
 def a_snapshot_describes_the_parquet_file(pair: FilePair) -> None:
-    """Looking for the snapshot raises what is wrong."""
+    """Looking for the snapshot raises the violation."""
     _ = pair.match
 
 
 @rule("PM-101", of=PAIR)
 def the_parquet_file_ends_with_the_newest_snapshot(pair: FilePair) -> Iterator[Violation]:
-    """Bytes behind it are not published yet; a shorter file is one to which ``_pm`` is ahead."""
+    """Bytes after the snapshot are not published yet. If the file is shorter, ``_pm`` is ahead of it."""
     newest, there = pair.newest, pair.data.size
     size = newest.fields.parquet_file_size
     if size == there:
         return
-    _ = pair.match  # of a stale file that is all there is to say
+    _ = pair.match  # for a stale file, nothing else is compared
     what = f"{there - size} bytes follow what the newest snapshot describes"
     if there < size:
         what = f"the newest snapshot describes {size} bytes; {pair.snapshot.path} describes the {there} that there are"
@@ -52,7 +52,7 @@ def the_parquet_file_ends_with_the_newest_snapshot(pair: FilePair) -> Iterator[V
 
 @rule("PM-102", of=PAIR)
 def the_footer_is_where_it_is_said_to_be(pair: FilePair) -> Iterator[Violation]:
-    """A reader that fetches the footer by these two gets it whole."""
+    """A reader fetches the whole footer by its offset and length."""
     framing = pair.parquet.framing
     for name, there in (
         ("parquet_footer_offset", framing.footer_start),
@@ -66,7 +66,7 @@ def the_footer_is_where_it_is_said_to_be(pair: FilePair) -> Iterator[Violation]:
 
 @rule("PM-103", of=PAIR)
 def row_groups_are_as_many(pair: FilePair) -> Iterator[Violation]:
-    """A row group too few loses its rows."""
+    """A missing row group loses its rows."""
     there, said = len(pair.metadata.row_groups), len(pair.snapshot.blocks)
     if there != said:
         message = f"ROW_GROUP_COUNT is {said}, data.footer.row_groups has {there}"
@@ -75,7 +75,7 @@ def row_groups_are_as_many(pair: FilePair) -> Iterator[Violation]:
 
 @rule("PM-104", of=PAIR)
 def columns_are_as_many(pair: FilePair) -> Iterator[Violation]:
-    """There is a descriptor for each leaf of the schema."""
+    """Each leaf of the schema has a descriptor."""
     there, said = len(pair.leaves), pair.header.column_count
     if there != said:
         message = f"COLUMN_COUNT is {said}, data.footer.schema has {there} leaf columns"
@@ -87,7 +87,7 @@ def columns_are_as_many(pair: FilePair) -> Iterator[Violation]:
 
 @rule("PM-105", of=PAIR)
 def columns_have_their_names(pair: FilePair) -> Iterator[Violation]:
-    """A nested column has the name of the field below the schema's root."""
+    """A nested column has the name of its top-level field."""
     pair.parsed.require_all_names()
     for column in range(pair.column_count):
         name, expected = pm_header.read_name(pair.source, pair.header, column), pair.fields[column].name
@@ -100,7 +100,7 @@ def columns_have_their_names(pair: FilePair) -> Iterator[Violation]:
 
 @rule("PM-106", of=COLUMN_OF_PAIR)
 def physical_types_agree(column: ColumnOfPair) -> Iterator[Violation]:
-    """Type and width decide how pages and statistics are read."""
+    """Type and width determine how pages and statistics are read."""
     described, element = column.described, column.element
     if described.physical_type != element.type:
         names = {kind.value: kind.name for kind in Type}
@@ -116,7 +116,7 @@ def physical_types_agree(column: ColumnOfPair) -> Iterator[Violation]:
 
 @rule("PM-107", of=COLUMN_OF_PAIR)
 def levels_agree(column: ColumnOfPair) -> Iterator[Violation]:
-    """The levels decide how many bits of a page are levels."""
+    """The levels determine how many bits of a page are levels."""
     for name, expected in (
         ("max_rep_level", column.leaf.max_repetition_level),
         ("max_def_level", column.leaf.max_definition_level),
@@ -128,7 +128,7 @@ def levels_agree(column: ColumnOfPair) -> Iterator[Violation]:
 
 @rule("PM-108", of=COLUMN_OF_PAIR)
 def repetitions_agree(column: ColumnOfPair) -> Iterator[Violation]:
-    """For a nested column it is that of the field below the schema's root."""
+    """A nested column has the repetition of its top-level field."""
     actual = repetition(column.described.flags)
     given = column.pair.fields[column.position].top.repetition_type
     if given is not None and given in set(Repetition) and actual != given:
@@ -140,7 +140,7 @@ def repetitions_agree(column: ColumnOfPair) -> Iterator[Violation]:
 
 @rule("PM-118", of=PAIR)
 def sorting_agrees(pair: FilePair) -> Iterator[Violation]:
-    """QuestDB's own files are sorted by the designated timestamp, whatever their row groups declare."""
+    """QuestDB's own files are sorted by the designated timestamp, even if their row groups declare another order."""
     fields, header, parsed = pair.fields, pair.header, pair.parsed
     if len(header.sorted_by) < len(header.sorting_columns):
         raise Broken("PM-037")

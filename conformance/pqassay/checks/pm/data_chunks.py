@@ -1,6 +1,6 @@
 """Checks of ``_pm`` against the footer of the Parquet file beside it: row groups, column chunks, statistics, bloom filters.
 
-Numbers are compared a row group at a time; only a row group in which something differs is looked at closely.
+Numbers are compared one row group at a time; only row groups with a difference are examined further.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from pqassay_spec.pm.from_parquet.bounds import bounds_of, verbatim_bounds
 from pqassay_spec.pm.from_parquet.snapshot import encodings_of
 
 SHOWN_BYTES = 20
-"""Bytes of a statistic that a finding repeats."""
+"""The number of bytes of a statistic that a finding shows."""
 
 
 # --------------------------------------------------------------------------------------- row groups and numbers
@@ -32,7 +32,7 @@ SHOWN_BYTES = 20
 
 @rule("PM-109", of=ROW_GROUP_OF_PAIR)
 def row_groups_have_their_rows(row_group: RowGroupOfPair) -> Iterator[Violation]:
-    """Readers allocate by it."""
+    """Readers allocate memory by this number."""
     number, block = row_group.number, row_group.block
     there = row_group.pair.metadata.row_groups[number].num_rows
     if block.num_rows != there:
@@ -46,7 +46,7 @@ def row_groups_have_their_rows(row_group: RowGroupOfPair) -> Iterator[Violation]
 
 @rule("PM-110", of=ROW_GROUP_OF_PAIR)
 def codecs_agree(row_group: RowGroupOfPair) -> Iterator[Violation]:
-    """Pages are decompressed by it."""
+    """Readers decompress pages with this codec."""
     return row_group.differences("codec", "codec", row_group.numbers(lambda facts: facts.codec))
 
 
@@ -63,7 +63,7 @@ def encodings_agree(row_group: RowGroupOfPair) -> Iterator[Violation]:
 
 @rule("PM-112", of=ROW_GROUP_OF_PAIR)
 def values_are_as_many(row_group: RowGroupOfPair) -> Iterator[Violation]:
-    """A chunk of as many nulls is never fetched."""
+    """If this number equals the null count, readers never fetch the chunk."""
     return row_group.differences(
         "num_values", "num_values", row_group.numbers(lambda facts: facts.num_values)
     )
@@ -71,7 +71,7 @@ def values_are_as_many(row_group: RowGroupOfPair) -> Iterator[Violation]:
 
 @rule("PM-113", of=ROW_GROUP_OF_PAIR)
 def byte_ranges_agree(row_group: RowGroupOfPair) -> Iterator[Violation]:
-    """They are what is fetched."""
+    """Readers fetch these ranges."""
     starts = [_start(chunk) for chunk in row_group.columns]
     lengths = row_group.numbers(lambda facts: facts.total_compressed_size)
     yield from row_group.differences(
@@ -87,13 +87,13 @@ def _start(chunk: ColumnChunk) -> int | None:
 
 @rule("PM-114", of=ROW_GROUP_OF_PAIR)
 def null_counts_agree(row_group: RowGroupOfPair) -> Iterator[Violation]:
-    """Applies if both files have one; another rule judges whether ``_pm`` has one."""
+    """Compared if both files have one; another rule judges whether ``_pm`` has one."""
     return row_group.differing_counts("null_count", StatFlag.NULL_COUNT_PRESENT)
 
 
 @rule("PM-115", of=ROW_GROUP_OF_PAIR)
 def distinct_counts_agree(row_group: RowGroupOfPair) -> Iterator[Violation]:
-    """Applies if both files have one."""
+    """Compared if both files have one."""
     return row_group.differing_counts("distinct_count", StatFlag.DISTINCT_COUNT_PRESENT)
 
 
@@ -102,7 +102,7 @@ def distinct_counts_agree(row_group: RowGroupOfPair) -> Iterator[Violation]:
 
 @rule("PM-116", of=CHUNK_OF_PAIR)
 def bounds_are_verbatim(chunk: ChunkOfPair) -> Iterator[Violation]:
-    """Applies if both files have one. A bound that is not narrower than its column's values loses rows."""
+    """Compared if both files have one. A bound that is too narrow for the column's values loses rows."""
     statistics = chunk.facts.statistics
     if statistics is None:
         return
@@ -129,7 +129,7 @@ def _bytes(raw: bytes) -> str:
 
 @rule("PM-117", of=CHUNK_OF_PAIR)
 def bounds_are_present_alike(chunk: ChunkOfPair) -> Iterator[Violation]:
-    """Bounds that ``_pm`` must leave out are not missed, nor is it wrong to know those of the designated timestamp."""
+    """Bounds that ``_pm`` must omit are not missing, and extra bounds of the designated timestamp are allowed."""
     header, flags = chunk.pair.header, chunk.record.stat_flags
     statistics = chunk.facts.statistics or Statistics()
     said = verbatim_bounds(statistics)
@@ -151,7 +151,7 @@ def bounds_are_present_alike(chunk: ChunkOfPair) -> Iterator[Violation]:
 
 @rule("PM-126", of=CHUNK_OF_PAIR)
 def exactness_agrees(chunk: ChunkOfPair) -> Iterator[Violation]:
-    """Where the Parquet footer says that a bound is not exact."""
+    """Applies to bounds that the Parquet footer marks as not exact."""
     statistics, flags = chunk.facts.statistics, chunk.record.stat_flags
     if statistics is None:
         return
@@ -171,7 +171,7 @@ def exactness_agrees(chunk: ChunkOfPair) -> Iterator[Violation]:
 
 @rule("PM-119", of=BLOOM_FILTER_OF_PAIR, only=lambda bloom: (bloom.here or bloom.there) is not None)
 def bloom_filters_are_there_alike(bloom: BloomFilterOfPair) -> Iterator[Violation]:
-    """One of an unknown kind in the Parquet file is like none."""
+    """A bloom filter of an unknown kind in the Parquet file counts as absent."""
     here, there = bloom.here is not None, bloom.there is not None
     if here == there:
         return
@@ -192,7 +192,7 @@ def bloom_filters_are_there_alike(bloom: BloomFilterOfPair) -> Iterator[Violatio
 
 @rule("PM-120", of=BITSET_OF_PAIR)
 def bitsets_agree(bloom: BloomFilterOfPair) -> Iterator[Violation]:
-    """One that lacks a bit loses rows; an external one is where the Parquet file has its bitset, behind its header."""
+    """A missing bit loses rows. The bitset of an external filter is after the filter's header in the Parquet file."""
     pair, here, there = bloom.pair, bloom.here, bloom.there
     if bloom.number is None or here is None or there is None:
         return
@@ -210,7 +210,7 @@ def bitsets_agree(bloom: BloomFilterOfPair) -> Iterator[Violation]:
 
 
 def _bitset_texts(expected: bytes, actual: bytes) -> list[str]:
-    """Two bitsets for people: their lengths, else the first byte that differs; equal if they are."""
+    """Two bitsets for messages: their lengths, or the first byte that differs; equal texts if the bitsets are equal."""
     if len(expected) != len(actual):
         return [f"{len(expected)} bytes", f"{len(actual)} bytes"]
     if expected == actual:

@@ -1,6 +1,6 @@
 """Checks of ``_pm`` against the key ``questdb`` in the footer of the Parquet file beside it.
 
-Only QuestDB writes the key; of files of others, most of these rules are not applicable.
+Only QuestDB writes the key; for other writers' files, most of these rules are not applicable.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from pqassay_spec.pm.from_parquet.order import designated_column
 from pqassay_spec.pm.types import STORED_AS, described_type
 
 MARKS_OF_TIMESTAMPS = DESIGNATED_TYPE_BIT | DESCENDING_TYPE_BIT
-"""Bits of TYPE that say something of the order of the rows, and nothing of the values."""
+"""Bits of TYPE about the order of the rows, not about the values."""
 
 
 def _key_field(pair: FilePair) -> Field:
-    """The key's value in the Parquet footer."""
+    """The field of the key's value in the Parquet footer."""
     pairs = pair.metadata.key_value_metadata or []
     index = next(index for index, item in enumerate(pairs) if item.key == pm.JSON_KEY)
     return in_footer(pair.parquet, f"key_value_metadata[{index}].value")
@@ -42,7 +42,7 @@ def _key_field(pair: FilePair) -> Field:
 
 @rule("PM-121", of=PAIR, only=lambda pair: questdb_key.text_in(pair.metadata) is not None)
 def the_key_can_be_read(pair: FilePair) -> Iterator[Violation]:
-    """The version, and an object for each column."""
+    """The key has a version, and an object for each column."""
     try:
         _ = pair.questdb
     except Malformed as error:
@@ -55,7 +55,7 @@ def the_key_can_be_read(pair: FilePair) -> Iterator[Violation]:
 
 @rule("PM-122", of=QUESTDB_COLUMN)
 def types_agree(column: ColumnOfPair) -> Iterator[Violation]:
-    """The code says how values are understood."""
+    """The code determines how values are interpreted."""
     actual, said = column.described.type, column.said_by_questdb.column_type
     if actual != said:
         texts = [f"{code} ({type_name(code)})" for code in (said, actual)]
@@ -68,7 +68,7 @@ def types_agree(column: ColumnOfPair) -> Iterator[Violation]:
 
 @rule("PM-147", of=COLUMN_OF_PAIR)
 def types_are_inferred(column: ColumnOfPair) -> Iterator[Violation]:
-    """Without the key only the schema says what the values are. PM-146 judges types that cannot be stored so."""
+    """Without the key, only the schema gives the types. PM-146 judges types that cannot be stored this way."""
     if column.pair.questdb is not None:
         raise NotApplicable
     actual, expected = column.described.type, type_of(column.pair.fields[column.position])
@@ -83,7 +83,7 @@ def types_are_inferred(column: ColumnOfPair) -> Iterator[Violation]:
 
 @rule("PM-148", of=COLUMN_OF_PAIR)
 def ids_agree(column: ColumnOfPair) -> Iterator[Violation]:
-    """QuestDB finds columns by ID, and shows nulls in place of one that it does not find."""
+    """QuestDB finds columns by ID, and shows nulls for a column that it does not find."""
     expected, actual = column.pair.given_ids[column.position], column.described.id
     if not expected:
         raise NotApplicable
@@ -94,7 +94,7 @@ def ids_agree(column: ColumnOfPair) -> Iterator[Violation]:
 
 @rule("PM-149", of=QUESTDB_COLUMN)
 def no_column_has_a_top(column: ColumnOfPair) -> Iterator[Violation]:
-    """Nulls before a column was added are in the pages; a number of them besides counts them twice."""
+    """Nulls of the rows before a column was added are in the pages; an additional number counts them twice."""
     top = column.said_by_questdb.column_top
     if top:
         field = _key_field(column.pair)
@@ -104,7 +104,7 @@ def no_column_has_a_top(column: ColumnOfPair) -> Iterator[Violation]:
 
 @rule("PM-123", of=QUESTDB_COLUMN)
 def flags_agree(column: ColumnOfPair) -> Iterator[Violation]:
-    """A flag too few costs time, a flag too many may give wrong text."""
+    """A missing flag costs time; a wrong flag may return wrong text."""
     flags, said = column.described.flags, column.said_by_questdb
     for flag, expected, member in (
         (ColumnFlag.IS_ASCII, said.ascii is True, "ascii"),
@@ -121,7 +121,7 @@ def flags_agree(column: ColumnOfPair) -> Iterator[Violation]:
 
 @rule("PM-124", of=QUESTDB_PAIR)
 def unused_bytes_agree(pair: FilePair) -> Iterator[Violation]:
-    """When to rewrite the file is decided by it."""
+    """QuestDB decides by this number when to rewrite the file."""
     actual, said = pair.snapshot.fields.unused_bytes, pair.said_by_questdb.unused_bytes
     if actual != said:
         message = f"UNUSED_BYTES is {actual}, unused_bytes in {_key_field(pair)} is {said}"
@@ -130,7 +130,7 @@ def unused_bytes_agree(pair: FilePair) -> Iterator[Violation]:
 
 @rule("PM-125", of=QUESTDB_PAIR)
 def designated_timestamps_agree(pair: FilePair) -> Iterator[Violation]:
-    """The bit in the type code marks it."""
+    """A bit in the type code marks the designated timestamp."""
     actual, said = pair.header.fixed.designated_timestamp, designated_column(pair.said_by_questdb)
     if actual != said:
         message = f"DESIGNATED_TIMESTAMP is {actual}, the type codes in {_key_field(pair)} mark {said}"

@@ -1,4 +1,4 @@
-"""Checks of ``_pm``: opening it, the chain of its snapshots, and the sections that later revisions added."""
+"""Checks of ``_pm``: the header and footer, the chain of snapshots, and the sections of later revisions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from pqassay_spec.pm.header import KNOWN_HEADER_FEATURES
 
 
 def bits(flags: int) -> str:
-    """The numbers of the bits that are set, for messages."""
+    """The numbers of the set bits, for messages."""
     numbers = [str(bit) for bit in range(64) if flags >> bit & 1]
     return f"bit {numbers[0]}" if len(numbers) == 1 else f"bits {', '.join(numbers)}"
 
@@ -33,19 +33,19 @@ def bits(flags: int) -> str:
 
 
 def says(feature: HeaderFeature) -> Callable[[PmUnderTest], bool]:
-    """Whether the header sets a bit, told before the header is known to be right."""
+    """Whether the header sets a bit; the header need not be valid yet."""
     return lambda parsed: bool(parsed.fixed.feature_flags & feature)
 
 
 def has(feature: HeaderFeature) -> Callable[[PmUnderTest], bool]:
-    """Whether a header that can be read sets a bit."""
+    """Whether a readable header sets a bit."""
     return lambda parsed: parsed.has(feature)
 
 
 @rule("PM-001", of=PM)
 @rule("PM-002", of=PM)
 def beginning_can_be_read(parsed: PmUnderTest) -> None:
-    """Reading the committed size and the header's fields raises what is wrong with them."""
+    """Reading the committed size and the header's fields raises the violation."""
     _ = parsed.fixed
 
 
@@ -56,7 +56,7 @@ def beginning_can_be_read(parsed: PmUnderTest) -> None:
 @rule("PM-040", of=PM, only=has(HeaderFeature.BLOOM_FILTERS))
 @rule("PM-041", of=PM, only=has(HeaderFeature.BLOOM_FILTERS))
 def header_can_be_read(parsed: PmUnderTest) -> None:
-    """Reading the header raises what is wrong with it."""
+    """Reading the header raises the violation."""
     _ = parsed.header
 
 
@@ -64,20 +64,20 @@ def header_can_be_read(parsed: PmUnderTest) -> None:
 @rule("PM-014", of=PM)
 @rule("PM-015", of=PM)
 def newest_footer_can_be_read(parsed: PmUnderTest) -> None:
-    """Reading the footer raises what is wrong with it."""
+    """Reading the footer raises the violation."""
     _ = parsed.newest
 
 
 @rule("PM-019", of=CHAIN)
 @rule("PM-020", of=CHAIN, only=lambda chain: len(chain.snapshots) > 1 or not chain.is_whole)
 def earlier_footers_can_be_read(chain: Chain) -> None:
-    """Walking the chain raises what is wrong with it."""
+    """Walking the chain raises the violation."""
     chain.require_whole()
 
 
 @rule("PM-003", of=PM)
 def header_reserved_is_zero(parsed: PmUnderTest) -> Iterator[Violation]:
-    """RESERVED of the header."""
+    """This is the field RESERVED of the header."""
     found = parsed.fixed.reserved
     if found:
         yield header_field("reserved").violation(f"RESERVED is {found:#x}", "0", f"{found:#x}")
@@ -85,7 +85,7 @@ def header_reserved_is_zero(parsed: PmUnderTest) -> Iterator[Violation]:
 
 @rule("PM-005", of=PM)
 def optional_header_bits_are_known(parsed: PmUnderTest) -> Iterator[Violation]:
-    """Bits below 32 without a name: their sections, if they have any, are stored between the header and the first block."""
+    """These are unnamed bits below 32. If they have sections, these are stored between the header and the first block."""
     flags = parsed.fixed.feature_flags
     if unknown := flags & ~REQUIRED_FEATURES & ~KNOWN_HEADER_FEATURES:
         said = f"{bits(unknown)} of FEATURE_FLAGS is not known; a reader ignores what it announces"
@@ -96,7 +96,7 @@ def optional_header_bits_are_known(parsed: PmUnderTest) -> Iterator[Violation]:
 
 @rule("PM-006", of=PM)
 def later_revisions_are_named(parsed: PmUnderTest) -> Iterator[Violation]:
-    """Header bit 3 and footer bits 0 to 2."""
+    """These are header bit 3 and footer bits 0 to 2."""
     if later := parsed.header.features & LATER_HEADER_FEATURES:
         message = f"{later.name} ({bits(later)}) was added by a later revision"
         yield header_field("feature_flags").violation(message, "", f"{parsed.fixed.feature_flags:#x}")
@@ -109,7 +109,7 @@ def later_revisions_are_named(parsed: PmUnderTest) -> Iterator[Violation]:
 
 @rule("PM-009", of=PM, only=has(HeaderFeature.SORTING_IS_DTS_ASC))
 def implied_sorting_stands_alone(parsed: PmUnderTest) -> Iterator[Violation]:
-    """Bit 2 says all about the sorting."""
+    """Bit 2 already defines the whole sorting."""
     count = parsed.header.fixed.sorting_column_count
     if count:
         said = f"SORTING_IS_DTS_ASC (bit 2) is set, and {count} sorting columns are also listed"
@@ -127,11 +127,11 @@ def implied_sorting_ascends(parsed: PmUnderTest) -> Iterator[Violation]:
 
 @rule("PM-013", of=SNAPSHOT)
 def footer_is_filled(reached: SnapshotUnderTest) -> Iterator[Violation]:
-    """Reading the footer raises it where its parts do not fit; here is what is left over."""
+    """Reading the footer reports parts that do not fit; this rule reports unused bytes."""
     snapshot = reached.snapshot
     left = snapshot.checksum_offset - snapshot.sections_end
     unknown = reached.flags & ~REQUIRED_FEATURES & ~KNOWN_FOOTER_FEATURES
-    # A header bit may bring a section to the footer, as that of bloom filters does.
+    # A header bit may add a section to the footer, as for bloom filters.
     unknown |= reached.parsed.fixed.feature_flags & ~REQUIRED_FEATURES & ~KNOWN_HEADER_FEATURES
     if left and not unknown:
         said = f"{left} bytes are between the footer's sections and its checksum, and no flag announces them"
@@ -141,7 +141,7 @@ def footer_is_filled(reached: SnapshotUnderTest) -> Iterator[Violation]:
 
 @rule("PM-016", of=SNAPSHOT)
 def optional_footer_bits_are_known(reached: SnapshotUnderTest) -> Iterator[Violation]:
-    """Bits below 32 without a name."""
+    """These are unnamed bits below 32."""
     if unknown := reached.flags & ~REQUIRED_FEATURES & ~KNOWN_FOOTER_FEATURES:
         said = f"{bits(unknown)} of FOOTER_FEATURE_FLAGS is not known; a reader ignores what it announces"
         yield footer_field(reached.snapshot, "footer_feature_flags").violation(
@@ -154,13 +154,13 @@ def optional_footer_bits_are_known(reached: SnapshotUnderTest) -> Iterator[Viola
 
 @rule("PM-017", of=CHAIN)
 def newest_checksum_is_right(chain: Chain) -> Iterator[Violation]:
-    """The checksum that readers look at."""
+    """Readers verify this checksum."""
     return _wrong_checksums(chain, chain.snapshots[:1])
 
 
 @rule("PM-018", of=CHAIN, only=lambda chain: len(chain.snapshots) > 1 or chain.problem is not None)
 def earlier_checksums_are_right(chain: Chain) -> Iterator[Violation]:
-    """The checksums of earlier snapshots, which were the newest when they were written."""
+    """Each earlier snapshot was the newest when it was written."""
     yield from _wrong_checksums(chain, chain.snapshots[1:])
     chain.require_whole()
 
@@ -176,7 +176,7 @@ def _wrong_checksums(chain: Chain, snapshots: list[Snapshot]) -> Iterator[Violat
 
 @rule("PM-080", of=CHAIN)
 def unused_bytes_are_plausible(chain: Chain) -> Iterator[Violation]:
-    """At most the file, and never fewer than before."""
+    """The number is at most the file size, and never less than in the snapshot before."""
     impossible: set[int] = set()
     for snapshot in chain.snapshots:
         unused, size = snapshot.fields.unused_bytes, snapshot.fields.parquet_file_size
@@ -194,7 +194,7 @@ def unused_bytes_are_plausible(chain: Chain) -> Iterator[Violation]:
 
 @rule("PM-081", of=CHAIN, only=lambda chain: len(chain.snapshots) > 1 or not chain.is_whole)
 def parquet_file_does_not_shrink(chain: Chain) -> Iterator[Violation]:
-    """Snapshots of one file are appended to one Parquet file."""
+    """All snapshots of a file append to one Parquet file."""
     for snapshot, before in pairwise(chain.snapshots):
         size, earlier = snapshot.fields.parquet_file_size, before.fields.parquet_file_size
         if size < earlier:
@@ -214,7 +214,7 @@ def parquet_file_does_not_shrink(chain: Chain) -> Iterator[Violation]:
     only=lambda reached: not {"seq_txn", "scratchpad"}.isdisjoint(reached.snapshot.sections),
 )
 def notes_are_well_formed(reached: SnapshotUnderTest) -> Iterator[Violation]:
-    """Reading the footer raises what does not fit."""
+    """Reading the footer raises the violation."""
     if "scratchpad" in reached.snapshot.sections:
         value, start = reached.snapshot.sections["scratchpad"]
         if not value.entry_count:
@@ -225,7 +225,7 @@ def notes_are_well_formed(reached: SnapshotUnderTest) -> Iterator[Violation]:
 
 @rule("PM-086", of=SNAPSHOT, only=lambda reached: bool(reached.flags & FooterFeature.COVERING_INDEX))
 def covering_index_is_well_formed(reached: SnapshotUnderTest) -> Iterator[Violation]:
-    """Reading the footer raises what does not fit."""
+    """Reading the footer raises the violation."""
     if not reached.flags & FooterFeature.COVERING_INDEX_REQUIRED:
         message = "COVERING_INDEX (bit 2) is set without COVERING_INDEX_REQUIRED (bit 32), by which older readers refuse it"
         yield footer_field(reached.snapshot, "footer_feature_flags").violation(
@@ -246,7 +246,7 @@ def covering_index_is_well_formed(reached: SnapshotUnderTest) -> Iterator[Violat
 
 @rule("PM-087", of=PM, only=lambda parsed: parsed.header.squash_tracker is not None)
 def squash_tracker_says_something(parsed: PmUnderTest) -> Iterator[Violation]:
-    """-1 is what a file without tracker means."""
+    """-1 has the same meaning as a missing tracker."""
     header = parsed.header
     if header.squash_tracker == NO_SQUASH_TRACKER:
         width = pm.SQUASH_TRACKER.sizeof()

@@ -1,8 +1,7 @@
-"""``_pm`` and the Parquet file beside it: which snapshot describes that file, and what both say.
+"""``_pm`` and the Parquet file beside it: the snapshot that describes the file, and the parts that both have.
 
-`Pair` is the view of both that the rules across them share.  Its properties raise the error that keeps a
-check from its subject: a stale ``_pm`` breaks only PM-100, and a broken rule of either file is reported by
-that rule.
+`Pair` is the view of both that the rules across them share. Its properties raise the error that prevents a check: a stale ``_pm`` breaks
+only PM-100, and a broken rule of either file is reported by that rule.
 """
 
 from __future__ import annotations
@@ -37,12 +36,12 @@ from pqassay_spec.pm.header import Header
 Value = TypeVar("Value")
 
 LISTED = 3
-"""Sizes that a message names before it goes on with an ellipsis."""
+"""The number of sizes that a message lists before an ellipsis."""
 
 
 @dataclass(frozen=True)
 class Prefix:
-    """The beginning of a source: the file as it was before something was appended."""
+    """The beginning of a source: the file before something was appended."""
 
     whole: Source
     size: int
@@ -63,8 +62,8 @@ class Match:
     """The snapshot that describes the Parquet file.
 
     Attributes:
-        snapshot: The newest that does.
-        unpublished: Bytes of the Parquet file behind what it describes.
+        snapshot: The newest such snapshot.
+        unpublished: The number of bytes of the Parquet file after the described part.
     """
 
     snapshot: Snapshot
@@ -72,7 +71,7 @@ class Match:
 
 
 class FilePair:
-    """``_pm`` and ``data.parquet``, as far as they can be read."""
+    """``_pm`` and ``data.parquet``; each property raises an error if its part cannot be read."""
 
     def __init__(self, file: FileUnderTest) -> None:
         self.file = file
@@ -98,7 +97,7 @@ class FilePair:
         """The snapshot that describes the Parquet file.
 
         Raises:
-            Malformed: Rule PM-100, none does: ``_pm`` is stale. Rules PM-012 to PM-020, the snapshots cannot be read.
+            Malformed: Rule PM-100, no snapshot does: ``_pm`` is stale. Rules PM-012 to PM-020, the snapshots cannot be read.
         """
         there = self.data.size
         newest, chain = self.newest, self.parsed.chain
@@ -127,7 +126,7 @@ class FilePair:
 
     @Remembered
     def parquet(self) -> FileUnderTest:
-        """The Parquet file up to where the snapshot's footer ends, with what can be read of it."""
+        """The Parquet file up to the end of the snapshot's footer."""
         size = self.snapshot.fields.parquet_file_size
         if self.match.unpublished:
             return FileUnderTest(Prefix(self.data, size), self.file.options, prefix=DATA_PREFIX)
@@ -149,7 +148,7 @@ class FilePair:
 
     @Remembered
     def fields(self) -> Sequence[LeafField]:
-        """The leaf columns with the fields that they are in. Raises as `metadata` does."""
+        """The leaf columns with their top-level fields. Raises as `metadata` does."""
         _ = self.leaves
         return fields_of(self.metadata)
 
@@ -160,7 +159,7 @@ class FilePair:
 
     @Remembered
     def given_ids(self) -> list[set[int]]:
-        """The numbers that the key or field_id gives each column and no other one. Raises PM-121."""
+        """For each column, the numbers that the key or field_id gives to it and to no other column. Raises PM-121."""
         fields, questdb = self.fields, self.questdb
         by_key = [None] * len(fields) if questdb is None else [column.id for column in questdb.schema]
         given = [
@@ -172,7 +171,7 @@ class FilePair:
 
     @property
     def said_by_questdb(self) -> QuestDBMetadata:
-        """The same where there is a key. Raises `NotApplicable` if there is none."""
+        """The content of the key ``questdb``. Raises `NotApplicable` without the key, and PM-121."""
         if self.questdb is None:
             raise NotApplicable
         return self.questdb
@@ -191,7 +190,7 @@ class FilePair:
         """The blocks of the snapshot's row groups.
 
         Raises:
-            NotChecked: One is where no block can (PM-050), or row groups share one (PM-052).
+            NotChecked: A block is at an impossible place (PM-050), or row groups share a block (PM-052).
         """
         parsed, snapshot = self.parsed, self.snapshot
         offsets, footers = snapshot.blocks, parsed.footers
@@ -208,25 +207,25 @@ class FilePair:
 
     @Remembered
     def facts(self) -> Sequence[Sequence[ColumnMetaData | None]]:
-        """The Parquet footer's metadata of each chunk, row group by row group; ``None`` where it is encrypted."""
+        """The Parquet footer's metadata of each chunk, by row group and column; ``None`` if it is encrypted."""
         _ = self.row_group_count
         return [[chunk.meta_data for chunk in row_group.columns] for row_group in self.metadata.row_groups]
 
     @cached_property
     def bloom_positions(self) -> dict[int, int]:
-        """Positions of columns among those with bloom filters."""
+        """The position of each column with bloom filters among these columns."""
         return {column: position for position, column in enumerate(self.header.bloom_columns)}
 
     def bloom_number(self, row_group: int, column: int) -> int | None:
-        """Number of a chunk's entry of bloom filters; ``None`` if the column has none."""
+        """The number of a chunk's bloom filter entry; ``None`` if the column has none."""
         position = self.bloom_positions.get(column)
         return None if position is None else row_group * len(self.bloom_positions) + position
 
     def bitset(self, number: int) -> bytes:
-        """The bitset to which an entry of bloom filters leads, in this file or in the Parquet file.
+        """The bitset of a bloom filter entry, in this file or in the Parquet file.
 
         Raises:
-            Malformed: Rules PM-076, PM-077, PM-079, it cannot be read.
+            Malformed: Rules PM-076, PM-077, PM-079: the bitset cannot be read.
         """
         entry = self.bloom_entries[number]
         if self.is_external:
@@ -244,7 +243,7 @@ class FilePair:
 
     @Remembered
     def bloom_entries(self) -> Sequence[pm.BloomEntry]:
-        """The snapshot's entries of bloom filters, row group by row group."""
+        """The snapshot's bloom filter entries, row group by row group."""
         return pm_file.read_bloom_entries(self.source, self.header, self.snapshot)
 
     @property
@@ -256,7 +255,7 @@ class FilePair:
 
     @Remembered
     def column_count(self) -> int:
-        """Columns of both files.
+        """The number of columns, which both files agree on.
 
         Raises:
             NotChecked: The numbers differ, PM-104.
@@ -267,7 +266,7 @@ class FilePair:
 
     @Remembered
     def row_group_count(self) -> int:
-        """Row groups of both files.
+        """The number of row groups, which both files agree on.
 
         Raises:
             NotChecked: The numbers differ (PM-103), or a row group of the Parquet file lacks columns.
@@ -290,11 +289,11 @@ class FilePair:
         return self.parsed.places[self.snapshot.blocks[row_group]]
 
     def chunk_field(self, row_group: int, column: int, name: str) -> Spot:
-        """A field of a column chunk's record."""
+        """The spot of a field in a column chunk's record."""
         return chunk_field(self.place(row_group), column, name)
 
     def statistic(self, row_group: int, column: int, side: Side) -> Spot | None:
-        """The bytes of a statistic, in its slot or out of line; ``None`` if there is none."""
+        """The spot of a statistic's bytes, in its slot or out of line; ``None`` if it is absent."""
         place = pm_block.find_statistic(self.blocks[row_group], column, side)
         if place is None:
             return None
@@ -304,13 +303,13 @@ class FilePair:
         return Spot(path, place.offset, place.length)
 
     def bloom_entry(self, number: int) -> Spot:
-        """An entry of bloom filters."""
+        """The spot of a bloom filter entry."""
         width = pm_file.bloom_entry_size(self.header)
         path = f"{self.snapshot.path}.bloom_entries[{number}].offset"
         return Spot(path, self.snapshot.bloom_start + number * width, width)
 
     def inlined_bitset(self, row_group: int, column: int, length: int) -> Spot:
-        """The beginning of the bitset of a bloom filter in this file."""
+        """The spot of the first bytes of a bloom filter's bitset in this file."""
         number, position = self.bloom_number(row_group, column), self.bloom_positions[column]
         path = f"{self.place(row_group).path}.bloom_filters[{position}].bitset"
         return Spot(path, self.bloom_entries[number or 0].offset + pm.BLOOM_LENGTH_SIZE, length)
@@ -319,7 +318,7 @@ class FilePair:
 def _require_footer(data: Source, snapshot: Snapshot) -> None:
     """Raise PM-100 unless a Parquet file ends where the snapshot says.
 
-    Only the end is looked at; PM-102 judges where the footer begins.
+    Only the end is checked; PM-102 judges where the footer begins.
     """
     try:
         read_framing(data)

@@ -1,4 +1,4 @@
-"""The parts that ``_pm`` and the Parquet file beside it have in common: columns, row groups, column chunks, bloom filters."""
+"""The common parts of ``_pm`` and the Parquet file beside it: columns, row groups, column chunks, bloom filters."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pqassay_spec.pm.value import ExternalBloom
 
 
 class ColumnOfPair(NamedTuple):
-    """A column of both files."""
+    """A column that is in both files."""
 
     pair: FilePair
     position: int
@@ -42,23 +42,23 @@ class ColumnOfPair(NamedTuple):
 
     @property
     def said_by_questdb(self) -> QuestDBColumn:
-        """The entry of QuestDB's own key for it. Raises `NotApplicable` if there is none."""
+        """Its entry in QuestDB's own key. Raises `NotApplicable` if it has none."""
         return self.pair.said_by_questdb.schema[self.position]
 
     def violation(self, name: str, message: str, expected: str, actual: str) -> Violation:
-        """A violation at a field of its descriptor."""
+        """The violation at a field of its descriptor."""
         return descriptor_field(self.position, name).violation(
             message, expected, actual, column=self.leaf.name
         )
 
     def differs(self, name: str, words: str, expected: str, actual: str) -> Violation:
-        """A field of its descriptor that differs from the schema."""
+        """The violation of a descriptor field that differs from the schema."""
         message = f"{words} of column {self.leaf.name} is {actual}, in data.footer.schema it is {expected}"
         return self.violation(name, message, expected, actual)
 
 
 class RowGroupOfPair:
-    """A row group of both files.
+    """A row group that is in both files.
 
     Attributes:
         pair: The files.
@@ -74,7 +74,7 @@ class RowGroupOfPair:
 
     @property
     def facts(self) -> Sequence[ColumnMetaData | None]:
-        """The Parquet footer's metadata of each chunk; ``None`` where it is encrypted."""
+        """The Parquet footer's metadata of each chunk; ``None`` if it is encrypted."""
         return self.pair.facts[self.number]
 
     @cached_property
@@ -88,7 +88,7 @@ class RowGroupOfPair:
         ]
 
     def numbers(self, number_of: Callable[[ColumnMetaData], int | None]) -> list[int | None]:
-        """A number of each chunk, as the Parquet footer says it."""
+        """One number of each chunk according to the Parquet footer."""
         return [None if facts is None else number_of(facts) for facts in self.facts]
 
     def differences(
@@ -100,14 +100,14 @@ class RowGroupOfPair:
         shown: Callable[[int], str] = str,
         flag: int = 0,
     ) -> Iterator[Violation]:
-        """Compare a number of all column chunks.
+        """Yield the violations in one number of all column chunks.
 
         Args:
             name: The number in a chunk's record.
-            theirs: The field in the Parquet footer that it comes from.
-            numbers: For each chunk, the number that should be stored; ``None`` where the Parquet footer does not say.
-            shown: A number for people.
-            flag: The flag without which the number in the record means nothing.
+            theirs: The corresponding field in the Parquet footer.
+            numbers: For each chunk, the number that should be stored; ``None`` if the Parquet footer lacks it.
+            shown: Formats a number for messages.
+            flag: The flag that marks the number in the record as present.
         """
         take: Callable[[pm.ColumnChunk], int] = attrgetter(name)
         records = self.block.chunks
@@ -119,7 +119,7 @@ class RowGroupOfPair:
                 yield chunk.differs(name, theirs, shown(number), shown(said))
 
     def differing_counts(self, name: str, flag: int) -> Iterator[Violation]:
-        """Compare a count of Parquet's statistics; a negative one says nothing."""
+        """Yield the violations in one count of Parquet's statistics; negative counts are ignored."""
         statistics = [None if facts is None else facts.statistics for facts in self.facts]
         counts = [None if one is None else getattr(one, name) for one in statistics]
         said = [None if count is None or count < 0 else count for count in counts]
@@ -132,7 +132,7 @@ class ChunkOfPair(NamedTuple):
     Attributes:
         row_group: Its row group.
         column: The position of its column.
-        facts: The facts of the Parquet footer about it.
+        facts: Its metadata in the Parquet footer.
         record: Its record in ``_pm``.
     """
 
@@ -162,12 +162,12 @@ class ChunkOfPair(NamedTuple):
         return data_path(self.row_group.number, self.column)
 
     def violation(self, name: str, message: str, expected: str, actual: str) -> Violation:
-        """A violation at a field of its record."""
+        """The violation at a field of its record."""
         spot, number = self.pair.chunk_field(self.row_group.number, self.column, name), self.row_group.number
         return spot.violation(message, expected, actual, column=self.leaf.name, row_group=number)
 
     def differs(self, name: str, theirs: str, expected: str, actual: str) -> Violation:
-        """A field of its record that differs from one in the Parquet footer, whose path is given below the chunk's."""
+        """The violation of a record field that differs from a Parquet footer field; ``theirs`` is relative to the chunk's path."""
         message = f"{name.upper()} of {self.label} is {actual}, {self.data_path}.{theirs} is {expected}"
         return self.violation(name, message, expected, actual)
 
@@ -178,13 +178,13 @@ def data_path(row_group: int, column: int) -> str:
 
 
 class BloomFilterOfPair:
-    """The bloom filter of a column chunk, of which either file may say that there is none.
+    """The bloom filter of a column chunk; either file may lack it.
 
     Attributes:
         pair: The files.
         row_group: The number of its row group.
         column: The position of its column.
-        number: The number of its entry in ``_pm``; ``None`` where its column has no bloom filters.
+        number: The number of its entry in ``_pm``; ``None`` if its column has no bloom filters.
     """
 
     def __init__(self, pair: FilePair, row_group: int, column: int) -> None:
@@ -193,7 +193,7 @@ class BloomFilterOfPair:
 
     @cached_property
     def there(self) -> ExternalBloom | None:
-        """Where the Parquet file stores it; ``None`` if it does not, or if that cannot be read."""
+        """The place where the Parquet file stores it; ``None`` if it is absent or cannot be read."""
         chunk = self.pair.metadata.row_groups[self.row_group].columns[self.column]
         return bloom_of(chunk, self.pair.parquet.source, self.pair.parquet.framing)[0]
 
@@ -214,19 +214,19 @@ class BloomFilterOfPair:
         return f"{data_path(self.row_group, self.column)}.bloom_filter_offset"
 
     def violation(self, spot: Spot, message: str, expected: str, actual: str) -> Violation:
-        """A violation of it."""
+        """The violation of the bloom filter at a spot."""
         name = self.pair.leaves[self.column].name
         return spot.violation(message, expected, actual, column=name, row_group=self.row_group)
 
 
 def columns_of(file: FileUnderTest) -> list[ColumnOfPair]:
-    """The columns of both files. Raises PM-104 where they are not as many."""
+    """The columns of both files. Raises PM-104 if their numbers differ."""
     pair = file.part(FilePair)
     return [ColumnOfPair(pair, column) for column in range(pair.column_count)]
 
 
 def row_groups_of(file: FileUnderTest) -> list[RowGroupOfPair]:
-    """The row groups of both files. Raises PM-103 where they are not as many."""
+    """The row groups of both files. Raises PM-103 if their numbers differ."""
     pair = file.part(FilePair)
     return [RowGroupOfPair(pair, number) for number in range(pair.row_group_count)]
 

@@ -1,4 +1,4 @@
-"""Subjects of the rules of ``_pm``, and of those that compare it with the Parquet file beside it."""
+"""Subjects of the rules of ``_pm``, alone and with the Parquet file beside it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from pqassay_spec.pm.codes import HeaderFeature, PhysicalType
 
 
 def _opened(file: FileUnderTest) -> PmUnderTest:
-    """The file, if its newest footer can be read: a header whose end is uncertain says nothing about columns."""
+    """The file, if its newest footer can be read. Without that, the end of the header is uncertain, and so are the columns."""
     parsed = file.part(PmUnderTest)
     _ = parsed.newest
     return parsed
@@ -52,10 +52,10 @@ def _designated(file: FileUnderTest) -> list[ColumnUnderTest]:
 
 
 PM: Subject[PmUnderTest] = Subject("_pm file", lambda file: [file.part(PmUnderTest)])
-"""The whole file, of which nothing has been read yet."""
+"""The whole file, before anything is read."""
 
 OPENED_PM: Subject[PmUnderTest] = Subject("opened _pm file", lambda file: [_opened(file)])
-"""The whole file, whose header and newest footer can be read."""
+"""The whole file, if its header and newest footer can be read."""
 
 COLUMNS: Subject[PmUnderTest] = Subject("columns", _with_columns)
 """All columns together."""
@@ -63,7 +63,7 @@ COLUMNS: Subject[PmUnderTest] = Subject("columns", _with_columns)
 COLUMN: Subject[ColumnUnderTest] = Subject(
     "column", lambda file: _opened(file).columns, shape=attrgetter("shape")
 )
-"""A column, as its descriptor describes it."""
+"""A column with its descriptor."""
 
 TIMESTAMP: Subject[ColumnUnderTest] = Subject("designated timestamp", _designated)
 """The column that is the designated timestamp."""
@@ -71,7 +71,7 @@ TIMESTAMP: Subject[ColumnUnderTest] = Subject("designated timestamp", _designate
 SORTING_COLUMN: Subject[SortingColumnUnderTest] = Subject(
     "sorting column", lambda file: _opened(file).sorting_columns
 )
-"""A sorting column that the header lists."""
+"""A sorting column in the header."""
 
 
 # ------------------------------------------------------------------------------------------------- snapshots
@@ -83,10 +83,10 @@ def _snapshots(file: FileUnderTest) -> list[SnapshotUnderTest]:
 
 
 SNAPSHOT: Subject[SnapshotUnderTest] = Subject("snapshot", _snapshots)
-"""A snapshot at which the tier looks: the newest, or each that can be read."""
+"""A snapshot that the tier examines: the newest, or each that can be read."""
 
 CHAIN: Subject[Chain] = Subject("chain of snapshots", lambda file: [file.part(PmUnderTest).chain])
-"""The snapshots from the newest back."""
+"""The snapshots from the newest to the oldest."""
 
 
 # -------------------------------------------------------------------------- blocks, chunks and bloom filters
@@ -107,7 +107,7 @@ def _chunks_of(file: FileUnderTest, columns: Sequence[int]) -> Sequence[ChunkUnd
 
 
 def _timestamp_chunks(file: FileUnderTest) -> Sequence[ChunkUnderTest]:
-    """INT96 is never stored in a slot."""
+    """The column chunks of the designated timestamp, except INT96, which is never stored in a slot."""
     (column,) = _designated(file)
     is_stored = column.described.physical_type == PhysicalType.INT64
     return _chunks_of(file, [column.position] if is_stored else [])
@@ -125,32 +125,32 @@ def _bloom_rows(file: FileUnderTest, *, external: bool) -> Sequence[GroupFilters
 
 
 BLOCKS: Subject[PmUnderTest] = Subject("blocks", _with_blocks)
-"""All blocks together, those that cannot be read as well."""
+"""All blocks together, including unreadable blocks."""
 
 BLOCK: Subject[BlockUnderTest] = Subject("block", _blocks)
-"""A block that can be read, and has column chunks."""
+"""A readable block with column chunks."""
 
 CHUNK: Subject[ChunkUnderTest] = Subject(
     "column chunk",
     lambda file: _chunks_of(file, range(_opened(file).header.column_count)),
     suspects=_suspects,
 )
-"""A column chunk of a block that can be read."""
+"""A column chunk of a readable block."""
 
 TIMESTAMP_CHUNK: Subject[ChunkUnderTest] = Subject(
     "column chunk of the designated timestamp", _timestamp_chunks, suspects=_suspects
 )
-"""A column chunk of the designated timestamp, where that is stored in 64 bits."""
+"""A column chunk of the designated timestamp, if it is stored in 64 bits."""
 
 BLOOM_ROW: Subject[GroupFilters] = Subject(
     "bloom filters of a row group", partial(_bloom_rows, external=False), shape=attrgetter("shape")
 )
-"""The entries of a row group's bloom filters that are stored in this file."""
+"""The bloom filter entries of a row group whose filters are in this file."""
 
 EXTERNAL_BLOOM_ROW: Subject[GroupFilters] = Subject(
     "external bloom filters of a row group", partial(_bloom_rows, external=True)
 )
-"""The entries of a row group's bloom filters that are stored in the Parquet file."""
+"""The bloom filter entries of a row group whose filters are in the Parquet file."""
 
 
 # ------------------------------------------------------------------------------- with the Parquet file beside it
@@ -173,10 +173,10 @@ def _bitsets(file: FileUnderTest) -> list[BloomFilterOfPair]:
 
 
 PAIR: Subject[FilePair] = Subject("_pm file and Parquet file", lambda file: [file.part(FilePair)])
-"""``_pm`` and the Parquet file beside it, of which nothing has been compared yet."""
+"""``_pm`` and the Parquet file beside it, before anything is compared."""
 
 QUESTDB_PAIR: Subject[FilePair] = Subject("_pm file and QuestDB's Parquet file", _questdb_pair)
-"""Both files, where QuestDB's own key in the Parquet file can be read."""
+"""Both files, if QuestDB's own key in the Parquet file can be read."""
 
 COLUMN_OF_PAIR: Subject[ColumnOfPair] = Subject("column of both files", columns_of, agrees_if_empty=True)
 """A column of both files."""
@@ -184,7 +184,7 @@ COLUMN_OF_PAIR: Subject[ColumnOfPair] = Subject("column of both files", columns_
 QUESTDB_COLUMN: Subject[ColumnOfPair] = Subject(
     "column of both files and QuestDB's key", _questdb_columns, agrees_if_empty=True
 )
-"""A column of both files, where QuestDB's own key in the Parquet file can be read."""
+"""A column of both files, if QuestDB's own key in the Parquet file can be read."""
 
 ROW_GROUP_OF_PAIR: Subject[RowGroupOfPair] = Subject(
     "row group of both files", lambda file: file.part(row_groups_of), agrees_if_empty=True
@@ -197,7 +197,7 @@ CHUNK_OF_PAIR: Subject[ChunkOfPair] = Subject("column chunk of both files", chun
 BLOOM_FILTER_OF_PAIR: Subject[BloomFilterOfPair] = Subject(
     "bloom filter of both files", lambda file: file.part(bloom_filters_of)
 )
-"""The bloom filter of a column chunk, of which either file may say that there is none."""
+"""The bloom filter of a column chunk; either file may lack it."""
 
 BITSET_OF_PAIR: Subject[BloomFilterOfPair] = Subject("bitset of both files", _bitsets, agrees_if_empty=True)
-"""The same, where ``_pm`` has columns with bloom filters."""
+"""The bloom filter of a column chunk, if ``_pm`` has columns with bloom filters."""

@@ -1,7 +1,7 @@
-"""Checks of ``_pm`` against ``_txn``, the file of the table that names the snapshot which readers take.
+"""Checks of ``_pm`` against ``_txn``, the table's file that names the snapshot for readers.
 
-``_txn`` is stored in the folder of the table, above that of the partition. A copy of it beside ``_pm`` counts as well: it is about the
-partition whose folder it is in, or about its only one.
+``_txn`` is stored in the folder of the table, above that of the partition. A copy of it beside ``_pm`` counts as well: it describes the
+partition of that folder, or its only partition.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from pqassay_spec.pm import grammar as pm
 from pqassay_spec.pm.txn import Partition, Txn, TxnHead, partition_offset, read_txn
 
 SHOWN = 3
-"""Sizes that a message names."""
+"""The number of sizes that a message names."""
 
 
 class Table:
-    """The table of a ``_pm``, as far as ``_txn`` can be read."""
+    """The table of a ``_pm``; each property raises an error if its part of ``_txn`` cannot be read."""
 
     def __init__(self, file: FileUnderTest) -> None:
         self.file = file
 
     @Remembered
     def source(self) -> Source:
-        """``_txn``. Raises `NotApplicable` if there is none."""
+        """The file ``_txn``. Raises `NotApplicable` if it does not exist."""
         for name in TXN_PLACES:
             source = self.file.beside(name)
             if source is not None:
@@ -41,7 +41,7 @@ class Table:
 
     @Remembered
     def txn(self) -> Txn:
-        """The transaction that counts. Raises PM-150."""
+        """The effective transaction. Raises PM-150."""
         try:
             return read_txn(self.source)
         except FormatError as error:
@@ -50,7 +50,7 @@ class Table:
 
     @Remembered
     def position(self) -> int:
-        """Position of the partition of this folder. Raises `NotApplicable` if there is none in Parquet."""
+        """The position of this folder's partition. Raises `NotApplicable` if no partition is stored as Parquet."""
         partitions = self.txn.partitions
         folder = self.file.source.name.rpartition("/")[0].rpartition("/")[2]
         found = self.txn.partition_in(folder)
@@ -66,13 +66,13 @@ class Table:
         return self.txn.partitions[self.position]
 
     def size_field(self) -> Field:
-        """Field 3 of the partition."""
+        """Field 3 of the partition, its size."""
         area = TxnHead.read(self.source.read(0, TxnHead.size)).area
         place = Partition.place("parquet_file_size", partition_offset(area, self.position))
         return self._field(f"partitions[{self.position}].parquet_file_size", place)
 
     def version_field(self) -> Field:
-        """The version."""
+        """The field of the version."""
         return self._field("head.version", TxnHead.place("version"))
 
     def _field(self, path: str, place: tuple[int, int]) -> Field:
@@ -96,15 +96,15 @@ def _pinned(file: FileUnderTest) -> list[Table]:
 
 
 TABLE: Subject[Table] = Subject("_txn of the table", _tables)
-"""The file, of which nothing has been read yet."""
+"""The file ``_txn``, before anything is read."""
 
 PINNED: Subject[Table] = Subject("partition in _txn", _pinned)
-"""The partition of this folder in the transaction that counts, if it is stored as Parquet."""
+"""The partition of this folder in the effective transaction, if it is stored as Parquet."""
 
 
 @rule("PM-150", of=TABLE)
 def the_transaction_can_be_read(table: Table) -> Iterator[Violation]:
-    """Without it readers know of no partition."""
+    """Without the transaction, readers know no partitions."""
     try:
         _ = table.txn
     except FormatError as error:
@@ -113,7 +113,7 @@ def the_transaction_can_be_read(table: Table) -> Iterator[Violation]:
 
 @rule("PM-151", of=PINNED)
 def a_snapshot_is_pinned(table: Table) -> Iterator[Violation]:
-    """Readers walk back to the footer of this size, and find none."""
+    """Readers walk back to the footer of this size, but do not find it."""
     chain, size = table.file.part(PmUnderTest).chain, table.partition.parquet_file_size
     sizes = [snapshot.fields.parquet_file_size for snapshot in chain.snapshots]
     if size in sizes:
@@ -128,7 +128,7 @@ def a_snapshot_is_pinned(table: Table) -> Iterator[Violation]:
 
 @rule("PM-152", of=PINNED)
 def the_parquet_file_is_as_long_as_pinned(table: Table) -> Iterator[Violation]:
-    """Readers look for the footer where the file has ended."""
+    """Readers look for the footer beyond the end of the file."""
     size, there = table.partition.parquet_file_size, table.file.data.source.size
     chain = table.file.part(PmUnderTest).chain
     if all(snapshot.fields.parquet_file_size != size for snapshot in chain.snapshots):

@@ -1,7 +1,7 @@
 """Checks of ``_pm`` against the values in the Parquet file, tier ``values``.
 
-Every column chunk about which ``_pm`` claims something is decoded once and compared with all claims: bounds, nulls, bloom filter, order
-of the designated timestamp. INT96 has no order in Parquet, and booleans have no bloom filters: claims about those are not compared.
+Every column chunk with a claim in ``_pm`` is decoded once and compared with all claims: bounds, nulls, bloom filter, order of the
+designated timestamp. Orders of INT96 and bloom filters of booleans are not compared, since Parquet does not define them.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ if TYPE_CHECKING:
     from pqassay.values.decoding.chunk_values import ChunkValues
 
 ASCENDING_TYPES = (Type.INT32, Type.INT64)
-"""Types of which a designated timestamp is decoded."""
+"""The physical types whose designated timestamps are decoded."""
 
 UNHASHED_TYPES = (Type.BOOLEAN, Type.INT96)
 """Types whose bloom filters are not probed."""
 
 
 class PmValues:
-    """All values of the Parquet file, compared with what ``_pm`` claims of them."""
+    """All values of the Parquet file, compared with the claims of ``_pm``."""
 
     def __init__(self, file: FileUnderTest) -> None:
         self._file = file
@@ -52,7 +52,7 @@ class PmValues:
         """The outcome of each rule of this tier.
 
         Raises:
-            FormatError, NotChecked: The two files do not belong together, or one cannot be read.
+            FormatError, NotChecked: The two files do not belong together, or one of them cannot be read.
         """
         pair, row_groups = self._file.part(FilePair), self._file.part(row_groups_of)
 
@@ -65,7 +65,7 @@ class PmValues:
         for number, group in enumerate(pair.metadata.row_groups):
             for column, (chunk, leaf) in enumerate(zip(group.columns, pair.leaves, strict=True)):
                 reason = why_left_out(pair.metadata, chunk, number, leaf)
-                facts: Any = chunk.meta_data  # None only where there is a reason
+                facts: Any = chunk.meta_data  # None only if there is a reason
                 item = ColumnChunkUnderTest(pair.parquet, number, column, group, chunk, facts, leaf)
                 if reason is None:
                     chunks.append(item)
@@ -77,11 +77,11 @@ class PmValues:
 
 
 VALUES = Subject("values of both files", lambda file: [file.part(PmValues)])
-"""All values of the Parquet file, decoded once and compared with what ``_pm`` claims of them."""
+"""All values of the Parquet file, decoded once and compared with the claims of ``_pm``."""
 
 
 def _named(chunk: ChunkOfPair, values: ChunkValues, place: int) -> str:
-    """A value, by its position among values and nulls."""
+    """The description of a value in messages, by its position among values and nulls."""
     kind = "value" if chunk.leaf.max_repetition_level else "row"
     return f"{kind} {values.entry_of(place)} of {chunk.label}"
 
@@ -94,7 +94,7 @@ def _violation(chunk: ChunkOfPair, spot: Spot, message: str, expected: str, actu
 
 
 def _bound(chunk: ChunkOfPair, side: Side) -> tuple[Order, bytes] | None:
-    """The order of a bound and the bound, ``None`` without. Raises `NotChecked` and `FormatError` if it cannot be compared."""
+    """The order and the bytes of a bound; ``None`` if it is absent. Raises `NotChecked` and `FormatError` if it cannot be compared."""
     pair, block = chunk.pair, chunk.row_group.block
     if not chunk.record.stat_flags & side.present:
         return None
@@ -106,7 +106,7 @@ def _bound(chunk: ChunkOfPair, side: Side) -> tuple[Order, bytes] | None:
 
 
 def _bounds_all(chunk: ChunkOfPair, side: Side) -> Iterator[Claim]:
-    """The claim that no value lies beyond a bound. One that is not a value of the type bounds nothing; another rule judges it."""
+    """The claim that no value lies beyond a bound. A bound that is not a value of the type has no claim; another rule judges it."""
     bound = _bound(chunk, side)
     if bound is None:
         return
@@ -127,19 +127,19 @@ def _bounds_all(chunk: ChunkOfPair, side: Side) -> Iterator[Claim]:
 
 @value_rule("PM-140", audited=VALUES)
 def no_value_is_less_than_min(chunk: ChunkOfPair) -> Iterator[Claim]:
-    """A reader skips the row group when it looks for the value."""
+    """A reader that looks for the value skips the row group."""
     return _bounds_all(chunk, MIN)
 
 
 @value_rule("PM-141", audited=VALUES)
 def no_value_is_greater_than_max(chunk: ChunkOfPair) -> Iterator[Claim]:
-    """A reader skips the row group when it looks for the value."""
+    """A reader that looks for the value skips the row group."""
     return _bounds_all(chunk, MAX)
 
 
 @value_rule("PM-145", audited=VALUES)
 def exact_bounds_occur(chunk: ChunkOfPair) -> Iterator[Claim]:
-    """A reader may answer min() and max() from an exact bound. PM-140 and PM-141 judge bounds beyond which values lie."""
+    """A reader may answer min() and max() from an exact bound. PM-140 and PM-141 judge values beyond bounds."""
 
     def compare(side: Side, order: Order, raw: bytes, values: ChunkValues) -> Iterator[Violation]:
         bounds, is_upper, text = bounds_of(values), side is MAX, shown(order, raw)
@@ -160,7 +160,7 @@ def exact_bounds_occur(chunk: ChunkOfPair) -> Iterator[Claim]:
 
 @value_rule("PM-142", audited=VALUES)
 def nulls_are_counted(chunk: ChunkOfPair) -> Iterator[Claim]:
-    """A chunk of only nulls is never fetched. Writers do not agree whether a list that is empty or missing is a null."""
+    """Readers never fetch a chunk of only nulls. Writers disagree whether an empty or missing list is a null."""
 
     def compare(values: ChunkValues) -> Iterator[Violation]:
         least = most = values.entries - values.count
@@ -178,11 +178,11 @@ def nulls_are_counted(chunk: ChunkOfPair) -> Iterator[Claim]:
 
 @value_rule("PM-143", audited=VALUES)
 def bloom_filters_hold_every_value(chunk: ChunkOfPair) -> Iterator[Claim]:
-    """A reader skips the row group when it looks for the value, unless that is NaN, which no reader looks for."""
+    """A reader that looks for a missing value skips the row group. NaN is exempt, since no reader looks for it."""
     pair, number = chunk.pair, chunk.pair.bloom_number(chunk.row_group.number, chunk.column)
     if number is None or pair.bloom_entries[number] == pm.NO_BLOOM:
         return
-    if chunk.leaf.element.type in UNHASHED_TYPES:  # BLM-011 is about those of the Parquet file
+    if chunk.leaf.element.type in UNHASHED_TYPES:  # BLM-011 judges the filters of the Parquet file
         raise NotChecked(f"bloom filters of {chunk.leaf.physical_type} are not tested", "another rule")
 
     def compare(values: ChunkValues) -> Iterator[Violation]:
@@ -208,7 +208,7 @@ def bloom_filters_hold_every_value(chunk: ChunkOfPair) -> Iterator[Claim]:
 
 @value_rule("PM-144", audited=VALUES)
 class DesignatedTimestampAscends(ValueRule):
-    """Readers search for a time by halving; nulls are skipped, and each row group goes on where the one before ended."""
+    """Readers search for a time by bisection. Nulls are skipped, and each row group continues where the previous one ended."""
 
     def __init__(self, file: FileUnderTest, outcome: Outcome) -> None:
         super().__init__(file, outcome)
@@ -223,7 +223,7 @@ class DesignatedTimestampAscends(ValueRule):
             self._column = NO_COLUMN
 
     def claims(self, chunk: ChunkOfPair) -> Iterator[Claim]:
-        """The claim that the chunk, if it is one of the timestamp, ascends. Row groups are compared one after the other."""
+        """The claim that the chunk ascends, if it belongs to the timestamp. Row groups are compared in order."""
         if chunk.column == self._column:
             yield ComparedBy(partial(self._compare, chunk))
 

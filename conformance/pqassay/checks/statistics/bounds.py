@@ -45,12 +45,12 @@ DEPRECATED: tuple[BoundName, ...] = ("min", "max")
 
 
 def given(statistics: Statistics, names: tuple[BoundName, ...]) -> list[tuple[BoundName, bytes]]:
-    """The bounds of these names that are there."""
+    """The bounds with these names that are present."""
     return [(name, raw) for name in names if (raw := getattr(statistics, name)) is not None]
 
 
 def statistics_of(chunk: ColumnChunkUnderTest) -> Statistics:
-    """The statistics of a chunk that has some."""
+    """The statistics of a chunk, which must have some."""
     if chunk.statistics is None:
         raise NotApplicable
     return chunk.statistics
@@ -80,7 +80,7 @@ def orders_are_given(file: FileUnderTest) -> Iterator[Violation]:
 
 
 class ColumnOrders(NamedTuple):
-    """The column orders of a footer, and the leaves whose they should be."""
+    """The column orders of a footer, and the leaves to which they belong."""
 
     file: FileUnderTest
     orders: list[ColumnOrder]
@@ -98,7 +98,7 @@ COLUMN_ORDERS = Subject("column orders", _column_orders)
 
 @rule("STA-002", of=COLUMN_ORDERS)
 def orders_are_those_of_the_leaves(listed: ColumnOrders) -> Iterator[Violation]:
-    """Readers find the order of a column by its position: one order a leaf."""
+    """Readers find the order of a column by its position, so each leaf has one order."""
     orders, leaves = listed.orders, listed.leaves
     if len(orders) != len(leaves):
         said = f"{len(orders)} column orders for {len(leaves)} leaves"
@@ -107,7 +107,7 @@ def orders_are_those_of_the_leaves(listed: ColumnOrders) -> Iterator[Violation]:
 
 @rule("STA-003", of=COLUMN_ORDERS)
 def orders_are_known(listed: ColumnOrders) -> Iterator[Violation]:
-    """A later version of the format may define others."""
+    """A later version of the format may define other orders."""
     orders, leaves = listed.orders, listed.leaves
     member = 0
     for number, order in enumerate(orders):
@@ -126,7 +126,7 @@ def orders_are_known(listed: ColumnOrders) -> Iterator[Violation]:
 
 @rule("STA-004", of=COLUMN_ORDERS)
 def orders_fit_their_columns(listed: ColumnOrders) -> Iterator[Violation]:
-    """The orders of floats and of INT96 are at such columns."""
+    """The orders of floats and of INT96 belong to such columns."""
     orders, leaves = listed.orders, listed.leaves
     if len(orders) != len(leaves):
         raise Broken("STA-002")
@@ -150,7 +150,7 @@ def orders_fit_their_columns(listed: ColumnOrders) -> Iterator[Violation]:
 
 @rule("STA-005", of=STATISTICS)
 def bounds_are_values(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Every bound has the bytes of a value."""
+    """Every bound is encoded as a value."""
     bounds = bounds_of_values(chunk, statistics_of(chunk))
     if not bounds or not annotation_fits(chunk.leaf.element):
         raise NotApplicable
@@ -160,7 +160,7 @@ def bounds_are_values(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
 
 
 def bounds_of_values(chunk: ColumnChunkUnderTest, statistics: Statistics) -> list[tuple[BoundName, bytes]]:
-    """The bounds that have to be values: under an unknown order, the deprecated ones alone."""
+    """The bounds that must be values; under an unknown order, only the deprecated ones."""
     order = chunk.column_order
     return given(statistics, DEPRECATED if order is not None and order.unknown else (*BOUNDS, *DEPRECATED))
 
@@ -168,7 +168,7 @@ def bounds_of_values(chunk: ColumnChunkUnderTest, statistics: Statistics) -> lis
 def is_no_value(
     chunk: ColumnChunkUnderTest, name: BoundName, raw: bytes, field: Field, of: str = ""
 ) -> Violation:
-    """A bound that is not a value of the column's type."""
+    """The violation of a bound that is not a value of the column's type."""
     said = f"{name}{of} of a column of {chunk.leaf.physical_type} is {show(raw)}, {len(raw)} bytes"
     return Violation(
         said, field, _what_a_bound_is(chunk.leaf.element), f"{len(raw)} bytes, {show(raw, width=40)}"
@@ -176,7 +176,7 @@ def is_no_value(
 
 
 def _what_a_bound_is(element: SchemaElement) -> str:
-    """The description of a bound, as `is_bound` wants it, for messages."""
+    """The description of a valid bound for messages, as `is_bound` defines it."""
     if element.type == Type.BOOLEAN:
         return "one byte, 0 or 1"
     width = width_of(element)
@@ -185,7 +185,7 @@ def _what_a_bound_is(element: SchemaElement) -> str:
 
 @rule("STA-006", of=STATISTICS)
 def bounds_are_not_swapped(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """The lower bound is not above the upper one. STA-005 judges bytes that are not a value."""
+    """The lower bound is not above the upper bound. STA-005 judges bytes that are not a value."""
     statistics, element = statistics_of(chunk), chunk.leaf.element
     pairs = comparable_pairs(chunk, statistics)
     if not pairs:
@@ -199,8 +199,8 @@ class BoundsPair(NamedTuple):
     """The bounds of one column chunk or page, which can be compared.
 
     Attributes:
-        names: The fields of the lower and the upper one.
-        order: How they compare.
+        names: The fields of the lower and the upper bound.
+        order: Their order.
         low, high: Their bytes.
     """
 
@@ -211,12 +211,12 @@ class BoundsPair(NamedTuple):
 
     @property
     def is_swapped(self) -> bool:
-        """Whether the lower bound is greater than the upper one; not if one of them has no place in the order."""
+        """Whether the lower bound is greater than the upper bound; false if the order does not contain one of them."""
         least, greatest = key(self.order, self.low), key(self.order, self.high)
         return least is not None and greatest is not None and bool(least > greatest)
 
     def violation(self, field: Field, of: str = "") -> Violation:
-        """A pair that is swapped."""
+        """The violation of a swapped pair."""
         low, high = shown(self.order, self.low), shown(self.order, self.high)
         said = (
             f"{'the deprecated ' * (self.names is DEPRECATED)}{self.names[0]} {low}{of} is greater than "
@@ -226,7 +226,7 @@ class BoundsPair(NamedTuple):
 
 
 def comparable_pairs(chunk: ColumnChunkUnderTest, statistics: Statistics) -> list[BoundsPair]:
-    """The bounds, and the deprecated ones, if both are given and there is an order in which they compare."""
+    """The pairs of bounds, current and deprecated, that are complete and have a known order."""
     pairs: list[BoundsPair] = []
     order, low, high = chunk.order, statistics.min_value, statistics.max_value
     if order is not None and low is not None and high is not None:
@@ -240,7 +240,7 @@ def comparable_pairs(chunk: ColumnChunkUnderTest, statistics: Statistics) -> lis
 
 
 def _float_order(chunk: ColumnChunkUnderTest) -> Order:
-    """The order of a floating point column whose order is known."""
+    """The order of a floating-point column, which must be known."""
     order = chunk.order
     if order not in FLOATING:
         raise NotApplicable
@@ -249,7 +249,7 @@ def _float_order(chunk: ColumnChunkUnderTest) -> Order:
 
 @rule("STA-007", of=STATISTICS)
 def bounds_are_numbers(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """No NaN among bounds without a count of NaN; with a count, STA-008 judges them."""
+    """Bounds without a count of NaN must not be NaN; with a count, STA-008 judges them."""
     bounds = bounds_in_use(chunk)
     if not bounds:
         raise NotApplicable
@@ -261,7 +261,7 @@ def bounds_are_numbers(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
 
 @rule("STA-008", of=STATISTICS)
 def bounds_are_nan_where_all_is(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Bounds beside a nan_count are NaN in one case: the order has a place for NaN, and there is nothing else."""
+    """With a nan_count, bounds are NaN in only one case: the order includes NaN, and all values are NaN."""
     statistics, order = statistics_of(chunk), _float_order(chunk)
     bounds = given(statistics, BOUNDS)
     count = statistics.nan_count
@@ -284,7 +284,7 @@ def bounds_are_nan_where_all_is(chunk: ColumnChunkUnderTest) -> Iterator[Violati
 
 
 def _all_nan(statistics: Statistics, num_values: int) -> bool | None:
-    """Whether all values that are not null are NaN, and there are some; ``None`` where the counts do not tell."""
+    """Whether all non-null values are NaN, and at least one exists; ``None`` if the counts do not show it."""
     if not statistics.nan_count:
         return False
     if statistics.null_count is None:
@@ -294,7 +294,7 @@ def _all_nan(statistics: Statistics, num_values: int) -> bool | None:
 
 @rule("STA-024", of=STATISTICS)
 def total_order_counts_nan(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Under the total order, a reader that looks for NaN uses the count and not the bounds."""
+    """Under the total order, a reader that looks for NaN uses the count, not the bounds."""
     statistics, order = statistics_of(chunk), _float_order(chunk)
     if order not in TOTAL:
         raise NotApplicable
@@ -305,7 +305,7 @@ def total_order_counts_nan(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
 
 @rule("STA-014", of=STATISTICS)
 def deprecated_bounds_are_signed(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Signed comparison suits signed numbers; elsewhere it does no harm only where both bounds are one value."""
+    """Signed comparison is right only for signed numbers. Elsewhere it is harmless only if both bounds are equal."""
     statistics, element = statistics_of(chunk), chunk.leaf.element
     bounds = given(statistics, DEPRECATED)
     if not bounds or is_unordered(element) or not annotation_fits(element):
@@ -322,7 +322,7 @@ def deprecated_bounds_are_signed(chunk: ColumnChunkUnderTest) -> Iterator[Violat
 
 @rule("STA-015", of=STATISTICS)
 def deprecated_bounds_agree(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Old and new bounds of a signed order are the same."""
+    """Current and deprecated bounds of a signed order are equal."""
     statistics, order, element = statistics_of(chunk), chunk.order, chunk.leaf.element
     pairs = [
         (old, new)
@@ -354,7 +354,7 @@ def int96_bounds_have_their_order(chunk: ColumnChunkUnderTest) -> Iterator[Viola
 
 @rule("STA-017", of=STATISTICS)
 def unordered_columns_have_no_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """A type without an order has no minimum."""
+    """A type without an order has no minimum or maximum."""
     statistics, element = statistics_of(chunk), chunk.leaf.element
     if not is_unordered(element) or not annotation_fits(element):
         raise NotApplicable
@@ -365,7 +365,7 @@ def unordered_columns_have_no_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Vi
 
 @rule("STA-018", of=STATISTICS)
 def bounds_of_text_are_text(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """A bound is text like the values, even one that was cut."""
+    """A bound of text is text, even if it is truncated."""
     statistics, element = statistics_of(chunk), chunk.leaf.element
     bounds = given(statistics, (*BOUNDS, *DEPRECATED))
     annotated = element.logicalType is not None or element.converted_type is not None
@@ -381,7 +381,7 @@ def bounds_of_text_are_text(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
 
 @rule("STA-023", of=STATISTICS)
 def flags_have_their_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """A flag speaks of a bound."""
+    """A flag needs the bound that it describes."""
     statistics = statistics_of(chunk)
     flags = [
         (name, name.removeprefix("is_").removesuffix("_exact"))

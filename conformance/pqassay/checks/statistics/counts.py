@@ -19,17 +19,17 @@ from pqassay_spec.parquet.schema.leaf_columns import is_geometry
 from pqassay_spec.parquet.thrift import BoundingBox, GeospatialStatistics, SizeStatistics, Type
 
 NOTHING = (math.inf, -math.inf)
-"""The bounds of an axis as a writer has them before it sees a coordinate."""
+"""The initial values of an axis's bounds, before a writer has seen a coordinate."""
 
 TYPE_DEFINED = (Order.FLOAT, Order.HALF)
-"""The type-defined orders of floating point columns."""
+"""The type-defined orders of floating-point columns."""
 
 # ------------------------------------------------------------------------------------------------ counts
 
 
 @rule("STA-010", of=STATISTICS)
 def null_count_is_possible(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """There are at most as many nulls as values, and none in a column that is required all the way up."""
+    """There are at most as many nulls as values. A column without an optional field in its path has none."""
     count = statistics_of(chunk).null_count
     if count is None:
         raise NotApplicable
@@ -43,7 +43,7 @@ def null_count_is_possible(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
 
 @rule("STA-011", of=STATISTICS)
 def null_count_is_given(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """A writer of statistics counts nulls."""
+    """A writer of statistics should count nulls."""
     if statistics_of(chunk).null_count is None:
         said = "the statistics do not count nulls"
         yield Violation(said, chunk.fields.statistics, "null_count", "none")
@@ -51,7 +51,7 @@ def null_count_is_given(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
 
 @rule("STA-012", of=STATISTICS)
 def distinct_count_is_possible(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """No more different values than values."""
+    """There are at most as many distinct values as values."""
     count, most = statistics_of(chunk).distinct_count, chunk.facts.num_values
     if count is None:
         raise NotApplicable
@@ -63,7 +63,7 @@ def distinct_count_is_possible(chunk: ColumnChunkUnderTest) -> Iterator[Violatio
 
 @rule("STA-013", of=STATISTICS)
 def nan_count_is_possible(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """NaN are where no null is. Where a type has no NaN, STA-073 judges the count."""
+    """A null is not NaN, so both counts together are at most the values. STA-073 judges types without NaN."""
     statistics, element = statistics_of(chunk), chunk.leaf.element
     count = statistics.nan_count
     if count is None or not annotation_fits(element) or type_order(element) not in FLOATING:
@@ -77,7 +77,7 @@ def nan_count_is_possible(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
 
 @rule("STA-073", of=STATISTICS)
 def nan_is_counted_in_floats(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Nothing else is ever NaN."""
+    """Only floating-point values can be NaN."""
     count, element = statistics_of(chunk).nan_count, chunk.leaf.element
     if count is None or not annotation_fits(element):
         raise NotApplicable
@@ -88,7 +88,7 @@ def nan_is_counted_in_floats(chunk: ColumnChunkUnderTest) -> Iterator[Violation]
 
 @rule("STA-080", of=COUNTING_NAN)
 def nan_is_counted(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """A writer that knows the count gives it under either order; under the total one, STA-024 judges its absence."""
+    """A writer that knows the count stores it under either order; STA-024 judges a missing count under the total order."""
     if chunk.order not in TYPE_DEFINED:
         raise NotApplicable
     if statistics_of(chunk).nan_count is None:
@@ -107,7 +107,7 @@ def _sizes(chunk: ColumnChunkUnderTest) -> SizeStatistics:
 
 
 def _histograms(chunk: ColumnChunkUnderTest) -> list[tuple[str, list[int], int]]:
-    """The level histograms with entries: name, entries, greatest level. An empty list says as little as none."""
+    """The nonempty level histograms: name, entries, greatest level. An empty list counts as missing."""
     sizes, leaf = _sizes(chunk), chunk.leaf
     named = (
         ("repetition_level_histogram", sizes.repetition_level_histogram, leaf.max_repetition_level),
@@ -131,7 +131,7 @@ def histograms_have_all_levels(chunk: ColumnChunkUnderTest) -> Iterator[Violatio
 
 @rule("STA-019", of=SIZE_STATISTICS)
 def histograms_count_all_values(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """One count for each value. How many entries there are is STA-090's."""
+    """Each value is counted once. STA-090 judges the number of entries."""
     for name, histogram, greatest in _histograms(chunk):
         if len(histogram) != greatest + 1:
             raise Broken("STA-090")
@@ -148,7 +148,7 @@ def histograms_count_all_values(chunk: ColumnChunkUnderTest) -> Iterator[Violati
 
 @rule("STA-020", of=SIZE_STATISTICS)
 def histogram_agrees_about_nulls(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Below the greatest definition level is what is null. A histogram that is wrong by itself is STA-019's."""
+    """Entries below the greatest definition level count nulls. STA-019 judges histograms that are wrong by themselves."""
     histogram, null_count = _histogram_and_nulls(chunk)
     if null_count not in null_counts(chunk.leaf, histogram):
         yield _other_nulls(chunk, histogram, null_count)
@@ -160,7 +160,7 @@ def histogram_agrees_about_nulls(chunk: ColumnChunkUnderTest) -> Iterator[Violat
     only=lambda chunk: chunk.leaf.max_repetition_level > 0,
 )
 def empty_lists_count_as_nulls_in_the_histogram(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Some writers count the nulls among the values alone. Another count is STA-020's."""
+    """Some writers count only the nulls among the values. STA-020 judges other counts."""
     histogram, null_count = _histogram_and_nulls(chunk)
     whole, *fewer = null_counts(chunk.leaf, histogram)
     if null_count != whole and null_count in fewer:
@@ -168,7 +168,7 @@ def empty_lists_count_as_nulls_in_the_histogram(chunk: ColumnChunkUnderTest) -> 
 
 
 def _histogram_and_nulls(chunk: ColumnChunkUnderTest) -> tuple[list[int], int]:
-    """The definition level histogram and the null count, where both are given."""
+    """The definition level histogram and the null count, if both are given."""
     histogram, statistics = _sizes(chunk).definition_level_histogram, chunk.statistics
     if not histogram or statistics is None or statistics.null_count is None:
         raise NotApplicable
@@ -188,7 +188,7 @@ def _other_nulls(chunk: ColumnChunkUnderTest, histogram: list[int], null_count: 
 
 @rule("STA-021", of=SIZE_STATISTICS)
 def size_is_that_of_byte_arrays(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Only byte arrays have bytes to count."""
+    """Only byte arrays have unencoded bytes to count."""
     size = _sizes(chunk).unencoded_byte_array_data_bytes
     if size is None:
         raise NotApplicable
@@ -207,7 +207,7 @@ def size_is_that_of_byte_arrays(chunk: ColumnChunkUnderTest) -> Iterator[Violati
 
 @rule("STA-022", of=CHUNK)
 def geospatial_box_is_one(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """A box holds something; from west to east it may go round the back of the globe."""
+    """A box is not empty; from west to east it may cross the antimeridian."""
     box, field = _box(chunk)
     for axis in "yzm":
         low, high = getattr(box, f"{axis}min"), getattr(box, f"{axis}max")
@@ -218,7 +218,7 @@ def geospatial_box_is_one(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
 
 @rule("STA-075", of=CHUNK)
 def geospatial_statistics_are_of_geometries(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Nothing else is anywhere."""
+    """Only geometries have a location."""
     _ = _geospatial(chunk)
     if not annotation_fits(chunk.leaf.element):
         raise NotApplicable
@@ -229,7 +229,7 @@ def geospatial_statistics_are_of_geometries(chunk: ColumnChunkUnderTest) -> Iter
 
 @rule("STA-076", of=CHUNK)
 def geospatial_box_bounds_something(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """NaN bounds nothing, and neither do the infinities that are the initial values of a writer's search for bounds."""
+    """NaN and the infinite initial values of a writer's bounds are not bounds."""
     box, field = _box(chunk)
     for axis in "xyzm":
         low, high = getattr(box, f"{axis}min"), getattr(box, f"{axis}max")
@@ -267,7 +267,7 @@ def axes_have_both_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
 
 @rule("STA-064", of=CHUNK)
 def geospatial_types_are_types(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Each has a code, and is listed once."""
+    """Each type has a known code, and is listed once."""
     types = _geospatial(chunk).geospatial_types
     if not types:
         raise NotApplicable
@@ -284,7 +284,7 @@ def geospatial_types_are_types(chunk: ColumnChunkUnderTest) -> Iterator[Violatio
 
 
 def _geospatial(chunk: ColumnChunkUnderTest) -> GeospatialStatistics:
-    """The geospatial statistics of a chunk that has some."""
+    """The geospatial statistics of a chunk, which must have some."""
     geospatial = chunk.facts.geospatial_statistics
     if geospatial is None:
         raise NotApplicable

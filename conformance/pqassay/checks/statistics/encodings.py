@@ -1,4 +1,4 @@
-"""Checks of what the footer says about the encodings of a chunk, which readers filter by."""
+"""Checks of the footer's statements about the encodings of a chunk, which readers use for filtering."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from pqassay.under_test.violation import Violation, name_in
 from pqassay_spec.parquet.thrift import DICTIONARY_ENCODINGS, Encoding
 
 LEVELS = frozenset((Encoding.RLE, Encoding.BIT_PACKED))
-"""Encodings of levels, which writers list whether or not a column has any."""
+"""Encodings of levels, which writers list even for columns without levels."""
 
 
 def _says_dictionary(chunk: ColumnChunkUnderTest) -> bool:
-    """Whether the footer says that all data pages have a dictionary, as parquet-java reads it."""
+    """Whether parquet-java concludes from the footer that all data pages use a dictionary."""
     listed = chunk.facts.encoding_stats
     if listed is None:
         return set(chunk.facts.encodings) - LEVELS == {Encoding.PLAIN_DICTIONARY}
@@ -26,7 +26,7 @@ def _says_dictionary(chunk: ColumnChunkUnderTest) -> bool:
 
 @rule("STA-058", of=DATA_PAGES, only=_says_dictionary)
 def dictionaries_are_those_of_all_pages(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """Spark skips the row group when it looks for a value that the dictionary does not hold."""
+    """Spark skips the row group if the dictionary does not contain the value that it looks for."""
     for page in chunk.data_pages:
         encoding = page.data_header.encoding
         if encoding not in DICTIONARY_ENCODINGS:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def _statistics(chunk: ColumnChunkUnderTest) -> GeospatialStatistics:
-    """The geospatial statistics of a chunk; of what holds no geometries, other rules speak."""
+    """The geospatial statistics of a chunk of geometries; other rules judge statistics of other chunks."""
     given = chunk.facts.geospatial_statistics
     return (
         given if given is not None and chunk.leaf.element.type == Type.BYTE_ARRAY else GeospatialStatistics()
@@ -33,7 +33,7 @@ def _field(chunk: ColumnChunkUnderTest, name: str) -> Field:
 
 
 def _types(values: ChunkValues) -> dict[int, int]:
-    """The place of the first geometry of each type. Raises `NotChecked`."""
+    """The place of the first geometry of each type, by code. Raises `NotChecked`."""
     from pqassay.values.claims.geometries import types_of  # noqa: PLC0415 - numpy, at this tier only
 
     return values.remembered(types_of)
@@ -57,7 +57,7 @@ def _off(values: ChunkValues, *, is_exact: bool) -> OffBox | None:
 
 
 def _box(chunk: ColumnChunkUnderTest, find: Callable[[ChunkValues], OffBox | None]) -> Iterator[Claim]:
-    """The claim that no geometry lies outside the box of a chunk, as far as ``find`` finds one."""
+    """The claim that the box of a chunk contains all geometries; ``find`` looks for one outside."""
     box = _statistics(chunk).bbox
 
     def compare(values: ChunkValues) -> Iterator[Violation]:
@@ -80,13 +80,13 @@ def _box(chunk: ColumnChunkUnderTest, find: Callable[[ChunkValues], OffBox | Non
 
 @value_rule("STA-049", of=CHUNK)
 def the_box_holds_every_coordinate(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """A reader skips the row group when it looks for what lies there."""
+    """A reader that looks for a geometry outside the box skips the row group."""
     return _box(chunk, lambda values: values.remembered(_off_further))
 
 
 @value_rule("STA-072", of=CHUNK)
 def the_box_holds_every_coordinate_exactly(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """A reader compares the numbers as they are; another rule judges what is off by more than the last digits."""
+    """A reader compares exact numbers; another rule judges differences beyond the last digits."""
     return _box(
         chunk,
         lambda values: None if values.remembered(_off_further) else values.remembered(_off_exactly),
@@ -95,7 +95,7 @@ def the_box_holds_every_coordinate_exactly(chunk: ColumnChunkUnderTest) -> Itera
 
 @value_rule("STA-061", of=CHUNK)
 def boxes_bound_axes_that_are_there(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """A box of places on the plane says nothing of their height."""
+    """A box of two-dimensional geometries cannot bound their height."""
     box = _statistics(chunk).bbox
     bounded = [axis for axis in AXES_BEYOND_THE_PLANE if getattr(box, f"{axis}min", None) is not None]
 
@@ -117,7 +117,7 @@ def boxes_bound_axes_that_are_there(chunk: ColumnChunkUnderTest) -> Iterator[Cla
 
 @value_rule("STA-063", of=CHUNK)
 def the_type_of_every_geometry_is_listed(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """A reader that looks for geometries of a type skips the row group."""
+    """A reader that looks for geometries of a missing type skips the row group."""
     listed = _statistics(chunk).geospatial_types or []
 
     def compare(values: ChunkValues) -> Iterator[Violation]:
@@ -136,7 +136,7 @@ def the_type_of_every_geometry_is_listed(chunk: ColumnChunkUnderTest) -> Iterato
 
 @value_rule("STA-065", of=CHUNK)
 def every_listed_type_occurs(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """A reader that looks for geometries of the type reads the row group for nothing; another rule judges unknown codes."""
+    """A reader that looks for geometries of the type reads the row group in vain; another rule judges unknown codes."""
     listed = _statistics(chunk).geospatial_types or []
 
     def compare(values: ChunkValues) -> Iterator[Violation]:

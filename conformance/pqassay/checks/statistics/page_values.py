@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from pqassay.values.decoding.chunk_values import ChunkValues
 
 SIDES = (("lower", "min"), ("upper", "max"))
-"""What bounds of each side are called, and with what the names of their fields begin."""
+"""The word for the bounds of each side, and the prefix of their fields."""
 
 
 def _stored(chunk: ColumnChunkUnderTest) -> Sequence[Statistics]:
-    """The statistics of each data page; none, where no page has any, or pages cannot be walked."""
+    """The statistics of each data page; empty if no page has any, or the pages cannot be walked."""
     try:
         stored = [page.data_header.statistics for page in chunk.data_pages]
     except (FormatError, NotChecked):
@@ -41,13 +41,13 @@ def _stored(chunk: ColumnChunkUnderTest) -> Sequence[Statistics]:
 
 
 def _of_pages(chunk: ColumnChunkUnderTest, name: str) -> Sequence[Any]:
-    """A member of the statistics of each page, ``None`` without; empty if no page has it."""
+    """A member of the statistics of each page, ``None`` if a page lacks it; empty if all pages lack it."""
     given = [getattr(statistics, name) for statistics in chunk.part(_stored)]
     return given if any(each is not None for each in given) else ()
 
 
 def _field(chunk: ColumnChunkUnderTest, name: str, page: int) -> Field:
-    """A member of the statistics in the header of a data page."""
+    """The field of a statistics member in the header of a data page."""
     return chunk.fields.own_header(chunk.data_pages[page]) / "statistics" / name
 
 
@@ -65,7 +65,7 @@ def _null_counts(chunk: ColumnChunkUnderTest, *, of_lists: bool) -> Iterator[Cla
 
 @value_rule("STA-050")
 def statistics_of_page_headers_are_true(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """A reader without page index skips pages by them."""
+    """A reader without a page index skips pages by their statistics."""
     yield from _null_counts(chunk, of_lists=False)
     for side, name in SIDES:
         if raws := _of_pages(chunk, f"{name}_value"):
@@ -74,7 +74,7 @@ def statistics_of_page_headers_are_true(chunk: ColumnChunkUnderTest) -> Iterator
 
 @value_rule("STA-071")
 def empty_lists_count_as_nulls(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """Some writers count the nulls among the values alone."""
+    """Some writers count only the nulls among the values."""
     if chunk.leaf.max_repetition_level:
         yield from nulls_of_chunk(chunk, of_lists=True)
         yield from _null_counts(chunk, of_lists=True)
@@ -82,7 +82,7 @@ def empty_lists_count_as_nulls(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
 
 @value_rule("STA-052")
 def no_value_is_outside_the_deprecated_bounds_of_its_page(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """Filters of pages fall back to them where there are no others."""
+    """Page filters fall back to the deprecated bounds if there are no others."""
     natural = chunk.order or type_order(chunk.leaf.element)
     for side, name in SIDES:
         if raws := _of_pages(chunk, name):
@@ -92,14 +92,14 @@ def no_value_is_outside_the_deprecated_bounds_of_its_page(chunk: ColumnChunkUnde
 
 @value_rule("STA-054")
 def distinct_values_of_pages_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """No reader is known to look at it."""
+    """No reader is known to use this count."""
     if distinct := _of_pages(chunk, "distinct_count"):
         field = _fields(chunk, "distinct_count")
         yield DistinctCounts(distinct, _distinct, lambda page: f"page {page} of {named(chunk)}", field)
 
 
 def _distinct(values: ChunkValues) -> Sequence[tuple[int, int]]:
-    """The least and the greatest count of distinct values that is true of each page."""
+    """The least and the greatest correct distinct count of each page."""
     least = most = values.distinct_in_pages()
     if type_order(values.chunk.leaf.element) in FLOATING:
         least = values.distinct_numbers_in_pages()
@@ -109,7 +109,7 @@ def _distinct(values: ChunkValues) -> Sequence[tuple[int, int]]:
 
 @value_rule("STA-055")
 def no_value_is_outside_bounds_of_its_page_without_an_order(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """Readers that hand the bounds of pages to a filter do not look for an order first."""
+    """Readers that give the bounds of pages to a filter do not check for an order first."""
     natural = order_of_readers(chunk)
     if natural is not None and chunk.order is None:
         for side, name in SIDES:
@@ -119,7 +119,7 @@ def no_value_is_outside_bounds_of_its_page_without_an_order(chunk: ColumnChunkUn
 
 @value_rule("STA-056")
 def nan_values_are_counted_in_page_headers(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """A filter of pages that looks for NaN skips a page that has none."""
+    """A page filter that looks for NaN skips a page with a NaN count of 0."""
     if nans := _of_pages(chunk, "nan_count"):
         yield CountsOfPages(
             chunk,

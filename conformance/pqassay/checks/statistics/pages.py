@@ -30,7 +30,7 @@ from pqassay_spec.parquet.thrift import DataPageHeader, DataPageHeaderV2, Statis
 
 
 def _field(chunk: ColumnChunkUnderTest, page: PageUnderTest, name: str) -> Field:
-    """A field of the statistics in a page header."""
+    """The field of a statistics member in a page header."""
     return chunk.fields.own_header(page) / "statistics" / name
 
 
@@ -63,7 +63,7 @@ def _wrong_bounds(
 
 
 def _is_in_order_as_bytes(pair: BoundsPair) -> bool:
-    """Whether deprecated bounds of decimals are in order by signed bytes, as old writers compared them (PARQUET-686)."""
+    """Whether deprecated bounds of decimals are in order when compared as signed bytes, as by old writers (PARQUET-686)."""
     is_of_bytes = pair.names is DEPRECATED and pair.order is Order.DECIMAL
     return is_of_bytes and key_by_signed_bytes(pair.low) <= key_by_signed_bytes(pair.high)
 
@@ -83,13 +83,13 @@ def _wrong_null_count(
 
 @rule("STA-031", of=STATISTICS, only=lambda chunk: not chunk.leaf.max_repetition_level)
 def null_counts_of_pages_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """The nulls of a chunk are those of its pages. STA-010 and STA-030 judge impossible counts."""
+    """The null count of a chunk is the sum over its pages. STA-010 and STA-030 judge impossible counts."""
     return _null_counts_add_up(chunk)
 
 
 @rule("STA-074", of=STATISTICS, only=lambda chunk: chunk.leaf.max_repetition_level > 0)
 def null_counts_of_pages_of_lists_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """A writer counts one thing, whatever it is."""
+    """A writer may count either kind of null, but always the same."""
     return _null_counts_add_up(chunk)
 
 
@@ -112,7 +112,7 @@ def _null_counts_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
 
 @rule("STA-053", of=CHUNK, only=_has_page_statistics)
 def counts_of_pages_are_possible(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
-    """No more distinct values than values, and NaN only where there are numbers of IEEE 754."""
+    """Distinct values are at most the values, and only IEEE 754 numbers can be NaN."""
     counted = False
     for page in chunk.data_pages:
         header = page.data_header

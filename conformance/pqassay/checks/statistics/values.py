@@ -32,7 +32,7 @@ BOUNDS = ("min_value", "max_value")
 
 
 def _given(chunk: ColumnChunkUnderTest, *names: str) -> Iterator[tuple[str, bytes]]:
-    """The bounds that a chunk has, of some fields."""
+    """The bounds of a chunk among the named fields, with their names."""
     statistics = chunk.statistics or Statistics()
     for name in names:
         raw: bytes | None = getattr(statistics, name)
@@ -42,14 +42,14 @@ def _given(chunk: ColumnChunkUnderTest, *names: str) -> Iterator[tuple[str, byte
 
 @value_rule("STA-040", of=STATISTICS)
 def no_value_is_less_than_min_value(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """A reader skips the row group when it looks for the value."""
+    """A reader that looks for the value skips the row group."""
     for name, raw in _given(chunk, "min_value"):
         yield ChunkBound(chunk, name, raw, require_order(chunk))
 
 
 @value_rule("STA-041", of=STATISTICS)
 def no_value_is_greater_than_max_value(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """A reader skips the row group when it looks for the value."""
+    """A reader that looks for the value skips the row group."""
     for name, raw in _given(chunk, "max_value"):
         yield ChunkBound(chunk, name, raw, require_order(chunk))
 
@@ -64,7 +64,7 @@ def exact_bounds_occur(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
 
 @value_rule("STA-089", of=STATISTICS)
 def no_nan_leaves_out_numbers(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """A reader that compares NaN as the greatest value skips the numbers, and takes two equal bounds for all values."""
+    """A reader that treats NaN as the greatest value skips the numbers. If both bounds are equal, it takes them for all values."""
     in_use = bounds_in_use(chunk)
     nan = [each for each in in_use if excludes_numbers(each.order, each.raw, above=each.above)]
 
@@ -84,13 +84,13 @@ def no_nan_leaves_out_numbers(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
 
 @value_rule("STA-043", of=STATISTICS)
 def nulls_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """A reader that looks for nulls skips a chunk that has none."""
+    """A reader that looks for nulls skips a chunk with a null count of 0."""
     return nulls_of_chunk(chunk, of_lists=False)
 
 
 @value_rule("STA-044", of=STATISTICS)
 def nan_values_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """A reader that looks for NaN, or for what is not a number, skips a chunk by it."""
+    """A reader that looks for NaN, or for numbers other than NaN, skips a chunk by this count."""
     nans = None if chunk.statistics is None else chunk.statistics.nan_count
     if nans is not None:
         yield ChunkCount(chunk, "nan_count", nans, "NaN value", lambda values: int(values.is_nan.sum()))
@@ -98,7 +98,7 @@ def nan_values_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
 
 @value_rule("STA-045", of=STATISTICS)
 def distinct_values_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """A reader may answer count(distinct) from it."""
+    """A reader may answer count(distinct) from this count."""
     distinct = None if chunk.statistics is None else chunk.statistics.distinct_count
     if distinct is not None:
         field = chunk.fields.statistics / "distinct_count"
@@ -106,7 +106,7 @@ def distinct_values_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
 
 
 def _distinct(values: ChunkValues) -> Sequence[tuple[int, int]]:
-    """The least and the greatest count of distinct values that is true of a chunk."""
+    """The least and the greatest correct distinct count of a chunk."""
     least = most = len(values.distinct())
     if type_order(values.chunk.leaf.element) in FLOATING and most:
         least = values.distinct_numbers()
@@ -115,7 +115,7 @@ def _distinct(values: ChunkValues) -> Sequence[tuple[int, int]]:
 
 @value_rule("STA-047", of=CHUNK)
 def bytes_of_byte_arrays_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """Readers size buffers by it."""
+    """Readers size buffers by this number."""
     sizes, name = chunk.facts.size_statistics, "unencoded_byte_array_data_bytes"
     stored = None if sizes is None else sizes.unencoded_byte_array_data_bytes
 
@@ -131,7 +131,7 @@ def bytes_of_byte_arrays_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Cl
 
 @value_rule("STA-048", of=STATISTICS)
 def no_value_is_outside_the_deprecated_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """Readers fall back to them where there are no others."""
+    """Readers fall back to the deprecated bounds if there are no others."""
     natural = chunk.order or type_order(chunk.leaf.element)
     if bounds := [ChunkBound(chunk, name, raw, natural) for name, raw in _given(chunk, "min", "max")]:
         yield DeprecatedBounds(bounds)
@@ -139,7 +139,7 @@ def no_value_is_outside_the_deprecated_bounds(chunk: ColumnChunkUnderTest) -> It
 
 @value_rule("STA-051", of=STATISTICS)
 def no_value_is_outside_bounds_without_an_order(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """Some readers take the order of the type, and skip the row group when they look for the value."""
+    """Some readers use the order of the type, and skip the row group when they look for the value."""
     natural = order_of_readers(chunk)
     if natural is not None and chunk.order is None:
         for name, raw in _given(chunk, *BOUNDS):
@@ -148,7 +148,7 @@ def no_value_is_outside_bounds_without_an_order(chunk: ColumnChunkUnderTest) -> 
 
 @value_rule("STA-009", of=STATISTICS)
 def zeros_lie_within_the_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """A reader that tells the zeros apart skips the row group when it looks for the other one."""
+    """A reader that distinguishes the two zeros skips the row group when it looks for the other zero."""
     for name, raw in _given(chunk, *BOUNDS):
         bound = ChunkBound(chunk, name, raw, chunk.order)
         applies, narrow = zero_bound(chunk, [raw], above=bound.above)

@@ -1,1 +1,1 @@
-"""The command ``pqassay check``: its options, the additions of a configuration file and of earlier runs, and its outputs."""
+"""The command ``pqassay check``: its options, its configuration file, its use of earlier runs, and its outputs."""

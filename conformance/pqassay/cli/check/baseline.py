@@ -1,4 +1,4 @@
-"""The command ``pqassay baseline``: list today's findings, so that only new ones fail a check.
+"""The command ``pqassay baseline``: records the current findings, so that only new ones fail a check.
 
 Exit codes: 0 written; 2 wrong usage, or nothing to check; 4 not everything could be judged.
 """
@@ -72,7 +72,7 @@ def baseline(
     """Write a baseline, so that only new findings fail a check."""
 
     def prepared(request: Request) -> Request:
-        """Keep the entries of a baseline for files that are not checked now."""
+        """Keep the baseline entries of files that are not checked now."""
         named = request.options.get("baseline")
         path = Path(output or named or FILE)
         options, lists = dict(request.options), dict(request.lists)
@@ -98,7 +98,7 @@ def baseline(
 
 
 def first_time(path: str) -> Callable[[Request], Request]:
-    """Leaves out the baseline to read if it does not exist yet and is the one to write."""
+    """A function that skips reading the baseline if it is to be written and does not exist yet."""
 
     def prepared(request: Request) -> Request:
         named = request.options.get("baseline")
@@ -110,7 +110,7 @@ def first_time(path: str) -> Callable[[Request], Request]:
 
 
 def writing(path: str, *, by_writer: bool) -> Callable[[Request, Report], Report]:
-    """Writes a baseline of all findings, and evaluates the report like the next run."""
+    """A function that writes a baseline of all findings, and evaluates the report as the next run would."""
 
     def written(request: Request, report: Report) -> Report:
         from pqassay.judge.baseline import Baseline

@@ -50,7 +50,7 @@ MOVED: Mapping[str, tuple[str, Mapping[str, Kind]]] = {
     ),
     "write_baseline": ("pqassay baseline", {"write_baseline": "text", "by_writer": "flag"}),
 }
-"""What was an option until 0.7 and is a command now, and the further options of each."""
+"""Options until 0.7 that are commands now, with the further options of each."""
 
 _FLAGS: Mapping[str, tuple[str, ...]] = {
     "prove": ("--prove",),
@@ -63,7 +63,7 @@ FORMER: Mapping[str, Renamed] = {
     for now, options in MOVED.values()
     for keyword, kind in options.items()
 }
-"""All of these options."""
+"""All options that are commands now."""
 
 
 @example(EPILOG)
@@ -75,7 +75,10 @@ def check(given: Given) -> None:
 
 
 def former(given: Given) -> tuple[Given, dict[str, Any]]:
-    """The command line without `FORMER` options, and their meaning for `run`; an estimate ends the command."""
+    """Replace `FORMER` options.
+
+    Returns the command line without them, and the arguments of `run` that they mean; an estimate ends the command.
+    """
     old = {keyword: given[keyword] for keyword in FORMER if keyword in given}
     given = {keyword: value for keyword, value in given.items() if keyword not in old}
     for keyword, (now, options) in MOVED.items():

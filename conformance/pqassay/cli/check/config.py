@@ -1,13 +1,13 @@
 """``pqassay.toml``: defaults for the options of ``pqassay check``, kept beside the data or in a repository.
 
-    [check]
-    paths = ["lake", "s3://bucket/sales"]
-    tier = "index"
-    exclude = ["_delta_log"]
-    baseline = "known-findings.json"
+[check]
+paths = ["lake", "s3://bucket/sales"]
+tier = "index"
+exclude = ["_delta_log"]
+baseline = "known-findings.json"
 
-The nearest file counts, from the current folder upwards.  Keys are the names of options; relative paths are relative to
-the file that they are in.  The command line wins.
+The nearest file is used, from the current folder upwards. Keys are the names of options; relative paths are relative to the file that they
+are in. The command line overrides the file.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from pqassay_spec.rules.catalogue import RELEASES
 FILE_NAME = "pqassay.toml"
 
 GREATEST = 1 << 20
-"""Bytes of a file of defaults, at most."""
+"""The largest size of a configuration file, in bytes."""
 
 TABLE = "check"
 
 RENAMED = {"as": "as-files"}
-"""Keys that have another name now; the old ones work until 1.0."""
+"""Renamed keys; the old ones work until 1.0."""
 
 _WANTED: Mapping[Kind, str] = {
     "flag": "true or false",
@@ -56,7 +56,7 @@ _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 
 
 def nearest(folder: Path | None = None) -> str | None:
-    """The nearest ``pqassay.toml``, from a folder upwards; from the current one by default."""
+    """The nearest ``pqassay.toml``, searched upwards from a folder; by default from the current one."""
     folder = Path.cwd() if folder is None else folder.absolute()
     for place in (folder, *folder.parents):
         if (place / FILE_NAME).is_file():
@@ -65,7 +65,7 @@ def nearest(folder: Path | None = None) -> str | None:
 
 
 def read(path: str, options: Iterable[Declared]) -> dict[str, Any]:
-    """Read a file of defaults.
+    """Read a configuration file.
 
     Args:
         path: The file.
@@ -75,8 +75,7 @@ def read(path: str, options: Iterable[Declared]) -> dict[str, Any]:
         The values, by the names of the options.
 
     Raises:
-        UsageError: It cannot be read, is not TOML, or has an invalid key or value; the message names file and
-            key.
+        UsageError: The file cannot be read, is not TOML, or has an invalid key or value; the message names file and key.
     """
     try:
         with Path(path).open("rb") as file:
@@ -104,13 +103,13 @@ def read(path: str, options: Iterable[Declared]) -> dict[str, Any]:
 
 
 def parse_size(text: str) -> int:
-    """Bytes that a text like ``2G``, ``512M`` or ``1000000`` means; units are powers of 1024.
+    """The number of bytes in a text like ``2G``, ``512M`` or ``1000000``; units are powers of 1024.
 
     >>> parse_size("2G"), parse_size("1.5 MiB"), parse_size("12")
     (2147483648, 1572864, 12)
 
     Raises:
-        ValueError: It means none.
+        ValueError: The text is not a size.
     """
     match = _SIZE.fullmatch(text.strip())
     if match is None:
@@ -130,7 +129,7 @@ def _require_known(path: str, place: str, entries: Mapping[str, Any], known: lis
 
 
 def _value(path: str, key: str, value: Any, kind: Kind, choices: Sequence[str]) -> Any:
-    """A value as its option takes it."""
+    """A value converted to the form that its option takes."""
     place = f"{path}: [{TABLE}]: {key}"
     match kind, value:
         case "choice", _:
@@ -158,7 +157,7 @@ def _value(path: str, key: str, value: Any, kind: Kind, choices: Sequence[str]) 
 
 
 def _located(path: str, text: str) -> str:
-    """A path of a file of defaults, as seen from the current folder."""
+    """A path of a configuration file, relative to the current folder."""
     if is_uri(text) or text.startswith(("/", "iceberg:")):
         return text
     if text.startswith("delta:"):

@@ -1,6 +1,6 @@
-"""The options of commands that check files: those of `pqassay.judge.options`, and what only a command has.
+"""The options of commands that check files: those of `pqassay.judge.options`, and options of the command line.
 
-`checking` makes a command of a function; the values that the command line gives become a `Request`, together with ``pqassay.toml``.
+`checking` turns a function into a command. The command line and ``pqassay.toml`` together become a `Request`.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from pqassay.judge.selection.since import Since
 
 LAST = "last"
-"""What ``--since`` says for the last run."""
+"""The value of ``--since`` that means the last run."""
 
 STATES = ("version", "snapshot", "ref")
-"""Old options that say in which state a table is judged; unlike ``--at``, each is for tables of one kind."""
+"""Old options for the state of a table; unlike ``--at``, each is for tables of one format."""
 
 NO_FILE = "none"
-"""What ``--config`` says for no file."""
+"""The value of ``--config`` that means no file."""
 
 
 class CommandOptions(CheckOptions, Limits, total=False):
@@ -103,7 +103,7 @@ class CommandOptions(CheckOptions, Limits, total=False):
 
 
 OPTIONS: Mapping[str, Declared] = {one.keyword: one for one in declared(CommandOptions)}
-"""All of them, by keyword."""
+"""All options, by keyword."""
 
 PATHS = Annotated[
     list[str] | None,
@@ -117,7 +117,7 @@ PATHS = Annotated[
 
 @dataclass(frozen=True)
 class Renamed:
-    """An option that works until 1.0 and is not listed: how its value is written, and what it is called now."""
+    """An unlisted old option that works until 1.0: how its value is written, and its new name."""
 
     kind: Kind
     now: str
@@ -144,17 +144,19 @@ _TYPES: Mapping[Kind, Any] = {
 }
 
 Given = Mapping[str, Any]
-"""What the command line says, by keyword; ``None`` where it says nothing."""
+"""The values of the command line, by keyword; ``None`` if an option is absent."""
 
 
 def checking(
     *, without: Collection[str | Panel] = (), renamed: Mapping[str, Renamed] = {}
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Turn functions into commands. Their first parameter has the options below (`Given`); their own options follow.
+    """A decorator that turns functions into commands.
+
+    Their first parameter receives the options below (`Given`); their own options follow.
 
     Args:
-        without: Keywords of options, or panels, that the command has not.
-        renamed: Old options that it has as well.
+        without: Keywords of options, or panels, that the command omits.
+        renamed: Old options that the command also accepts.
     """
     left = [one for one in OPTIONS.values() if not {one.keyword, one.option.panel} & set(without)]
     order = list(get_args(Panel))
@@ -212,21 +214,21 @@ def _hidden_option(keyword: str, old: Renamed) -> Any:
 
 @dataclass(frozen=True)
 class Request:
-    """Command line and ``pqassay.toml`` together.
+    """The options of a run: command line and ``pqassay.toml`` together.
 
     Attributes:
-        paths: What to check.
-        options: What `pqassay.judge.checker.planned` is to look for.
-        limits: What it may use.
+        paths: The targets of the check.
+        options: The options of `pqassay.judge.checker.planned`.
+        limits: The resource limits.
         format: How to print the report.
         output: Where to write the report, instead of stdout.
         history: The history to which the run is appended.
         metrics: Where to write metrics.
         verbose: Whether text has every detail.
         outputs: All files that are written, by option.
-        lists: Files that are read beside those to check, by option.
+        lists: Other files that are read, by option.
         table: A findings table that is updated.
-        is_reused: Whether verdicts of unchanged files are taken from it.
+        is_reused: Whether verdicts of unchanged files are reused from the table.
     """
 
     paths: Sequence[str]
@@ -244,12 +246,12 @@ class Request:
 
     @property
     def salt(self) -> str | None:
-        """The salt of the digests that stand for values."""
+        """The salt of the digests that replace values."""
         return self.options.get("salt")
 
     @property
     def scope(self) -> str:
-        """The targets of the check, as in a history."""
+        """The targets of the check, as written in a history."""
         return scope_of(self.paths)
 
     @property
@@ -260,10 +262,10 @@ class Request:
         return bool(self.options.get("literal")) or (since is not None and not is_first)
 
     def require_apart(self, inputs: Sequence[str] | None = None) -> None:
-        """Refuse outputs that are among the files to check, by default those that are named.
+        """Refuse outputs that are among the files to check; by default, the named files.
 
         Raises:
-            UsageError: It is.
+            UsageError: An output is a file to check.
         """
         if inputs is None:
             inputs = [*self.paths, *(os.fspath(path) for path in self.options.get("literal", ()))]
@@ -274,7 +276,7 @@ class Request:
                 raise UsageError(f"{output} is one of the files to check; choose another file")
 
     def _require_apart_from_lists(self) -> None:
-        """Refuse outputs that are read as lists or defaults, and one that two options write."""
+        """Refuse outputs that are also read as lists or configuration, and outputs that two options write."""
         used = {os.path.realpath(path): option for option, path in self.lists.items()}
         for option, output in self.outputs.items():
             real = os.path.realpath(output)
@@ -285,15 +287,15 @@ class Request:
 
 
 def request_of(given: Given, outputs: Mapping[str, Path] = {}, *, is_recorded: bool = True) -> Request:
-    """Merge the options with ``pqassay.toml``, whose values hold where the command line has none.
+    """Merge the options with ``pqassay.toml``; the command line has priority.
 
     Args:
-        given: What the command line says.
+        given: The values of the command line.
         outputs: Further files that the command writes, by option.
-        is_recorded: Whether the command records what it finds, where ``pqassay.toml`` says so.
+        is_recorded: Whether the command may record its findings as ``pqassay.toml`` requests.
 
     Raises:
-        UsageError: They contradict each other, name what cannot be read, or would overwrite what is checked.
+        UsageError: The options contradict each other, name unreadable files, or would overwrite checked files.
     """
     given = _by_new_names(given)
     defaults = _defaults(given.get("config"))
@@ -313,7 +315,7 @@ def request_of(given: Given, outputs: Mapping[str, Path] = {}, *, is_recorded: b
         values = {name: value for name, value in values.items() if name not in ("history", "metrics")}
     output, metrics = (Path(values[name]) if name in values else None for name in ("output", "metrics"))
     options: CheckOptions = {"literal": literal}
-    values["salt"] = salt_of(values.get("salt"))  # one of the whole run
+    values["salt"] = salt_of(values.get("salt"))  # applies to the whole run
     limits: Limits = {}
     for part, keys in ((options, CheckOptions.__annotations__), (limits, Limits.__annotations__)):
         part.update({name: value for name, value in values.items() if name in keys})  # type: ignore[typeddict-item]
@@ -342,7 +344,7 @@ def request_of(given: Given, outputs: Mapping[str, Path] = {}, *, is_recorded: b
 
 
 def _format_of(given: Given, chosen: str | None, output: Path | None) -> FormatName:
-    """The format of the report: of the command line, the name of its file counts more than ``pqassay.toml``."""
+    """The format of the report. On the command line, the option comes first, then the file extension; then comes ``pqassay.toml``."""
     if (
         "output" in given
         and "format" not in given
@@ -354,7 +356,7 @@ def _format_of(given: Given, chosen: str | None, output: Path | None) -> FormatN
 
 
 def _by_new_names(given: Given) -> dict[str, Any]:
-    """What the command line says, without old options; each of them is named on stderr."""
+    """The values of the command line under their new names; each old option is named on stderr."""
     new = dict(given)
     if "preview" in given:
         raise UsageError(f"--preview: {NO_PREVIEW.format(f'--rules {RELEASES[-2]}')}")
@@ -398,12 +400,12 @@ def _size(text: str) -> int:
 
 
 def scope_of(paths: Sequence[str]) -> str:
-    """The targets of the check, as in a history."""
+    """The targets of the check, as written in a history."""
     return ",".join(paths)
 
 
 def since_of(text: str, history: str | None, paths: Sequence[str]) -> str | Since:
-    """What ``--since`` asks for; ``last`` is looked up in the history."""
+    """The value of ``--since``; ``last`` is looked up in the history."""
     if text != LAST:
         from pqassay.judge.selection.since import parse_since
 
@@ -418,7 +420,7 @@ def _findings_folder(table: str | None) -> Path | None:
     """The folder of a findings table.
 
     Raises:
-        UsageError: It is not a local folder.
+        UsageError: The table is not in a local folder.
     """
     from pqassay.stores.targets import is_uri
 
@@ -430,7 +432,7 @@ def _findings_folder(table: str | None) -> Path | None:
 
 
 def _listed(name: str) -> list[str]:
-    """The paths of ``--files-from``; empty ones are left out."""
+    """The paths of ``--files-from``, without empty lines."""
     try:
         if name == "-":
             content = sys.stdin.buffer.read()
@@ -439,7 +441,7 @@ def _listed(name: str) -> list[str]:
                 content = file.read()
     except OSError as error:
         raise UsageError(f"--files-from {name}: {error.strerror or error}") from None
-    end = b"\0" if b"\0" in content else b"\n"  # no path has a zero byte in it
+    end = b"\0" if b"\0" in content else b"\n"  # a path cannot contain a zero byte
     paths = [os.fsdecode(line) for line in content.split(end) if line]
     if not paths:
         raise UsageError(f"--files-from {name}: there is no path in it")

@@ -1,4 +1,4 @@
-"""Additions of other packages to a check, found by name on demand: the judge does not import them."""
+"""Parts of a check from other packages, loaded by name on demand: the judge does not import them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PLACES = {
     "sampling": "pqassay_lake.cli.sample:sampling",
     "estimating": "pqassay_lake.cli.estimate:estimated",
 }
-"""For ``--history`` and ``--metrics``, ``--since last``, ``--reuse``, and what was an option of ``pqassay check``."""
+"""The places of ``--history``, ``--metrics``, ``--since last``, ``--reuse``, and former options of ``pqassay check``."""
 
 
 def loaded(name: str) -> Any:

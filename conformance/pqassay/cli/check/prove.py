@@ -1,4 +1,4 @@
-"""The command ``pqassay prove``: what findings do to the engines that are installed.
+"""The command ``pqassay prove``: the effect of findings on the installed engines.
 
 Exit codes: those of ``pqassay check``.
 """
@@ -54,7 +54,7 @@ def prove(
 
 
 def proving(engines: Sequence[str], spark_packages: str) -> Callable[[Request, Report], Report]:
-    """The function that proves findings in a report; names of engines are checked before anything is judged."""
+    """A function that proves the findings of a report; names of engines are validated before files are judged."""
     from pqassay.proof.engines import require_engines
 
     try:

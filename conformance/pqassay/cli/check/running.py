@@ -1,4 +1,4 @@
-"""Carrying out what a command was asked for: a plan, verdicts, and the report that they make."""
+"""The run of a command: planning, judging, and reporting."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from pqassay.stores.targets import Target
 
 Conclude = Callable[["Request", "CheckPlan", "Work", int, "Progress | None"], "Outcome"]
-"""Has a plan judged, which began at a time in nanoseconds since 1970."""
+"""A function that has a plan judged; the integer is the start time in nanoseconds since 1970."""
 
 
 class OnThisMachine:
-    """Files are judged in this process, or in workers beside it."""
+    """The work of judging files on this machine, in this process or in worker processes."""
 
     listing = None
 
@@ -42,7 +42,7 @@ class OnThisMachine:
         """See `Work.judge`."""
         from pqassay.judge import checker
 
-        # Asked for first: what changes while it is judged shall not look unchanged the next time.
+        # Etags first: a file that changes while it is judged must not look unchanged the next time.
         etags = iter(self.etags(targets) if wants_etags else [None] * len(targets))
         limits = self._limits
         verdicts = checker.verdicts(
@@ -67,7 +67,7 @@ class OnThisMachine:
 
 @contextmanager
 def on_this_machine(request: Request) -> Generator[tuple[Work, Progress | None]]:
-    """Judge on this machine, with a progress bar."""
+    """A context that judges on this machine, with a progress bar."""
     limits = request.limits
     if limits.get("memory") is not None:
         from pqassay.judge.workers import limits_memory
@@ -85,7 +85,7 @@ def on_this_machine(request: Request) -> Generator[tuple[Work, Progress | None]]
 
 
 def processes(jobs: int | None) -> int:
-    """How many worker processes ``--jobs`` means."""
+    """The number of worker processes that ``--jobs`` means."""
     if jobs == 0:
         jobs = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return jobs or 1
@@ -94,7 +94,7 @@ def processes(jobs: int | None) -> int:
 def every_file(
     request: Request, plan: CheckPlan, work: Work, started: int, progress: Progress | None
 ) -> Outcome:
-    """Judge all files; where a findings table is kept, only those that it does not know."""
+    """Judge all files; with a findings table, only files that it does not know."""
     if request.table is not None:
         outcome: Outcome = loaded("keeping_a_table")(
             plan, work, started=started, table=request.table, is_reused=request.is_reused, progress=progress
@@ -119,19 +119,19 @@ def run(
     revise: Callable[[Request, Report], Report] | None = None,
     show: Callable[[Request, Report, list[str]], None] | None = None,
 ) -> NoReturn:
-    """Check, print the report, record it, and leave with its exit code.
+    """Check, print the report, record it, and exit with its exit code.
 
     Args:
-        given: What the command line says.
-        work_of: Makes the workers that judge.
-        conclude: How a plan is judged.
+        given: The values of the command line.
+        work_of: Creates the workers that judge.
+        conclude: Judges a plan.
         is_partial: Whether only some of the files are judged.
-        is_recorded: Whether the outcome belongs in a history and metrics, where ``pqassay.toml`` names them.
-        tier: The tier where the command line says none.
+        is_recorded: Whether to write the history and metrics that ``pqassay.toml`` names.
+        tier: The default tier.
         outputs: Further files that are written, by option.
         prepare: Further changes of the request before anything is judged.
         revise: Further changes of the report before it is printed.
-        show: Prints it; by default `print_report`, with notes on stderr.
+        show: Prints the report; by default `print_report`, with notes on stderr.
     """
     from pqassay.judge.checker import planned
     from pqassay.tables.kept import kept_states
@@ -161,7 +161,7 @@ def run(
             (show or _shown)(request, report, notes)
             if record is not None:
                 with interruptible():
-                    record(plan, report)  # if that fails, the report is already there
+                    record(plan, report)  # if that fails, the report is already printed
     except UsageError as error:
         fail_with_lines(str(error))
     raise typer.Exit(report.exit_code)

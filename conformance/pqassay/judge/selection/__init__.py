@@ -1,1 +1,1 @@
-"""Which files a check judges: those of tables, those on a list, those that are new, or a sample."""
+"""The selection of files to judge: files of tables, listed files, new files, or a sample."""

@@ -1,8 +1,7 @@
-"""A list of files to which a check is limited: lines of paths, or the quarantine list of a repair plan.
+"""A list of files that limits a check: one path per line, or the quarantine list of a repair plan.
 
-A table that was repaired has other files than before.  So for the tables on the list, two kinds of files are
-judged: listed files that are still live, and files that were added since the list was written. Together they
-are the files of the repair.
+A repair replaces files of a table. So two kinds of files are judged for the tables on the list: listed files that are still live, and files
+added since the list was written. Together, these are the files of the repair.
 """
 
 from __future__ import annotations
@@ -22,13 +21,13 @@ from pqassay.stores.targets import is_uri
 from pqassay_spec.rules.catalogue import TIERS, Tier
 
 NOT_LISTED = "not on the list"
-"""Why files are not judged."""
+"""The reason why unlisted files are not judged."""
 
 REPLACED = "on the list, and not in the table any more"
-"""Why files on the list are not judged."""
+"""The reason why some listed files are not judged."""
 
 PATH, TABLE, MOMENT, TIER = "path", "table", "moment", "tier"
-"""Columns of a list in CSV, and members of one in JSON."""
+"""Columns of a list in CSV, and members in JSON."""
 
 
 @dataclass(frozen=True)
@@ -36,9 +35,9 @@ class OnlyFiles:
     """The files to which a check is limited.
 
     Attributes:
-        paths: The files; names that a file of the list has been given.
-        tables: The tables to which they belong, and their state when the list was written; ``None`` where it is not known.
-        tier: How deep the files were looked at when the list was written; ``None`` where it does not say.
+        paths: The paths of the files, including other names of the same files.
+        tables: The tables with these files, and the state of each when the list was written; ``None`` if unknown.
+        tier: The tier of the check that made the list; ``None`` if unknown.
     """
 
     paths: frozenset[str]
@@ -49,7 +48,7 @@ class OnlyFiles:
         return normal(name) in self.paths
 
     def moment_of(self, table: str, kind: str) -> Moment | None:
-        """The state of a table when the list was written; ``None`` where it is not known."""
+        """The state of a table when the list was written; ``None`` if unknown."""
         number = self.tables.get(normal(table))
         if number is None:
             return None
@@ -57,7 +56,7 @@ class OnlyFiles:
 
     @property
     def targets(self) -> list[str]:
-        """The default targets if none are named: the tables, and files outside tables."""
+        """The targets if none are named: the tables, and files outside tables."""
         return [*self.tables, *sorted(path for path in self.paths if not self._is_in_a_table(path))]
 
     def _is_in_a_table(self, path: str) -> bool:
@@ -65,7 +64,7 @@ class OnlyFiles:
 
 
 def normal(name: str) -> str:
-    """A path in the one form in which it is compared."""
+    """A path in the normal form that is used for comparison."""
     return name if is_uri(name) else os.path.normpath(name)
 
 
@@ -73,7 +72,7 @@ def read_list(name: str) -> OnlyFiles:
     """Read a list: JSON or CSV of `pqassay repair`, or a path on each line.
 
     Raises:
-        UsageError: It cannot be read, or there is no path in it.
+        UsageError: The list cannot be read, or has no path.
     """
     try:
         with open(name, "rb") as file:  # noqa: PTH123 - paths stay the text that the user wrote

@@ -1,4 +1,4 @@
-"""The files that were added to tables since a version, a snapshot or a time: those alone are judged, and their tables."""
+"""The files added to tables since a version, a snapshot or a time: only these files and their tables are judged."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from pqassay.errors import UsageError
 from pqassay.stores.table_files import TableAt
 
 _NUMBER = re.compile(r"-?\d{1,19}", re.ASCII)
-"""Versions and ids of snapshots; times have other characters in them."""
+"""A pattern for versions and snapshot ids; times contain other characters."""
 
 
 @dataclass(frozen=True)
 class Since:
-    """From when on files are judged.
+    """The state or time after which added files are judged.
 
     Attributes:
-        number: The number of a state, such as a version or the id of a snapshot: files that came after it.
-        time: A time: files that were committed after it.
-        by_table: A number for each table, by the name that reports have for it; tables that are not in it are judged whole.
+        number: The number of a state, such as a version or a snapshot id; files added after it are judged.
+        time: A time; files committed after it are judged.
+        by_table: A number for each table, by its name in reports; other tables are judged completely.
     """
 
     number: int | None = None
@@ -29,7 +29,7 @@ class Since:
     by_table: Mapping[str, int] | None = None
 
     def of(self, table: TableAt) -> Since | None:
-        """The same for one table; ``None`` if all of it is judged."""
+        """The value for one table; ``None`` if the whole table is judged."""
         if self.by_table is None:
             return self
         number = self.by_table.get(table.name)
@@ -42,10 +42,10 @@ class Since:
 
 
 def parse_since(text: str) -> Since:
-    """What ``--since`` means: a number, or a time as in ISO 8601, in UTC where it has no zone.
+    """Parse ``--since``: a number, or an ISO 8601 time, in UTC if it has no zone.
 
     Raises:
-        UsageError: Neither.
+        UsageError: The text is neither.
 
     >>> parse_since("12").number, parse_since("2026-11-20").time.hour
     (12, 0)

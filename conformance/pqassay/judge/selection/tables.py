@@ -1,6 +1,6 @@
-"""Tables among the targets: each becomes itself and the data files that are live in it; other files are counted.
+"""The tables among the targets: each is replaced by itself and its live data files; other files are counted.
 
-What a table's metadata say is read here, before the tier is chosen; where they cannot be read, the verdict on the table says why.
+A table's metadata are read here, before the tier is chosen. If they cannot be read, the verdict on the table says why.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pqassay.tables.claims import ClaimPlace, FileClaims
 from pqassay_spec.rules.catalogue import DEFAULT_FILE
 
 NOT_LIVE = "not in the table"
-"""Why Parquet files below a table are not judged."""
+"""The reason why Parquet files in a table's folder are not judged."""
 
 NOT_REACHABLE = "not reachable: it is outside of the folder of the table"
 
@@ -31,10 +31,10 @@ def has_tables(found: Found) -> bool:
 
 
 def read_tables(found: Found) -> dict[TableAt, Live]:
-    """The files of every table.
+    """The live files of every table.
 
     Raises:
-        UsageError: A table does not have the state that was asked for.
+        UsageError: A table does not have the requested state.
     """
     tables = (target.table for target in found.targets if target.is_table)
     return {table: reader_of(table.kind).live(table) for table in tables if table is not None}
@@ -43,12 +43,12 @@ def read_tables(found: Found) -> dict[TableAt, Live]:
 def expanded(
     found: Found, live: dict[TableAt, Live], *, with_files: bool, only: OnlyFiles | None = None
 ) -> Found:
-    """Targets in which the data files follow their tables.
+    """The targets, with the data files after their tables.
 
     Args:
         found: The targets, files and tables.
         live: The files of each table.
-        with_files: Whether the data files are judged, too; at tier ``meta`` they are not.
+        with_files: Whether the data files are also judged; at tier ``meta`` they are not.
         only: The files to which the check is limited.
     """
     result = replace(found, targets=[])
@@ -78,7 +78,7 @@ def _targets(table: TableAt, files: Iterable[LiveFile], *, with_files: bool) -> 
                 size = table.size_of(file.path)
             except OSError:
                 size = -1
-            if size is not None:  # that it is missing is a finding about the table
+            if size is not None:  # a missing file is a finding about the table
                 yield Target(
                     light.name_of(file.path),
                     light.path_of(file.path),
@@ -90,7 +90,7 @@ def _targets(table: TableAt, files: Iterable[LiveFile], *, with_files: bool) -> 
 
 
 def _limited(found: Found, table: TableAt, live: Live, only: OnlyFiles) -> list[LiveFile]:
-    """The files of a table to which a check is limited: those on the list, and those that came since it was written."""
+    """The files of a table within a limited check: listed files, and files added since the list was written."""
     before = _live_before(table, only)
     kept: list[LiveFile] = []
     for file in live.files:
@@ -108,9 +108,9 @@ def _limited(found: Found, table: TableAt, live: Live, only: OnlyFiles) -> list[
 
 
 def _live_before(table: TableAt, only: OnlyFiles) -> Collection[str] | None:
-    """The files that were live when the list was written, as the table names them; none of them where that state is gone.
+    """The files that were live when the list was written, as the table names them; empty if that state no longer exists.
 
-    ``None`` where the list does not say which state it was: then it is not known what came since.
+    ``None`` if the list does not name the state: then the added files are unknown.
     """
     moment = only.moment_of(table.name, table.kind)
     if moment is None:
@@ -118,7 +118,7 @@ def _live_before(table: TableAt, only: OnlyFiles) -> Collection[str] | None:
     try:
         return {file.name for file in reader_of(table.kind).live(replace(table, moment=moment)).files}
     except UsageError:
-        return ()  # too old to be read: every file is looked at
+        return ()  # too old to read: every file is judged
 
 
 def _nothing(table: TableAt) -> FileClaims:
@@ -126,7 +126,7 @@ def _nothing(table: TableAt) -> FileClaims:
 
 
 def _count_others(found: Found, table: TableAt, live: Live) -> None:
-    """Count the files below a table that do not belong to it."""
+    """Count the files in a table's folder that do not belong to the table."""
     own = {file.path for file in live.files} | live.others | {file.path for file in live.older}
     for file in live.older:
         found.ignore(live.reason, file.name if file.path is None else table.name_of(file.path))
@@ -146,10 +146,10 @@ def _count_others(found: Found, table: TableAt, live: Live) -> None:
 
 
 def only_since(live: dict[TableAt, Live], since: Since) -> dict[TableAt, Live]:
-    """The files of tables without those that were there before; these are kept as `Live.older`.
+    """The files of tables without older files, which are kept as `Live.older`.
 
     Raises:
-        UsageError: A table does not know any more what came since then.
+        UsageError: A table no longer knows what was added since then.
     """
     states: dict[TableAt, Live] = {}
     for table, files in live.items():
@@ -166,7 +166,7 @@ def only_since(live: dict[TableAt, Live], since: Since) -> dict[TableAt, Live]:
 
 
 def version_of(table: TableAt) -> int | None:
-    """The number of the state of a table that is judged, such as its version; ``None`` where it cannot be read."""
+    """The number of the judged state of a table, such as its version; ``None`` if it cannot be read."""
     try:
         return reader_of(table.kind).number(table)
     except Exception:  # noqa: BLE001 - the verdict on the table says why

@@ -1,1 +1,1 @@
-"""Renderers: the forms in which a report of a check is written: text, JUnit, SARIF, Markdown, HTML."""
+"""Renderers: modules that write the report of a check as text, JUnit, SARIF, Markdown or HTML."""

@@ -17,13 +17,13 @@ COLOURS = {
 }
 
 SHOWN = 50
-"""Entries of one kind that the text names, or causes of results; further ones are counted."""
+"""The number of entries of one kind, or causes of results, that the text lists; the others are counted."""
 
 CASES_SHOWN = 8
-"""Further cases of a cause that are named."""
+"""The number of further cases of a cause that are listed."""
 
 SHOWN_AS_MARKDOWN = 20
-"""The same for Markdown."""
+"""The number of entries of one kind that Markdown lists."""
 
 
 def render(comparison: ReportComparison, stream: TextIO) -> None:
@@ -52,7 +52,7 @@ def render(comparison: ReportComparison, stream: TextIO) -> None:
 
 
 def _by_cause(entries: list[ComparedEntry]) -> list[list[ComparedEntry]]:
-    """Results of runs with one cause and the same fate together; what has no cause stays alone."""
+    """Results of runs grouped by cause and change; results without a cause stay alone."""
     grouped: dict[tuple[object, ...], list[ComparedEntry]] = {}
     for number, entry in enumerate(entries):
         fate = (entry.before.partition(":")[0], entry.after.partition(":")[0], entry.counted)
@@ -62,7 +62,7 @@ def _by_cause(entries: list[ComparedEntry]) -> list[list[ComparedEntry]]:
 
 
 def _others(entries: list[ComparedEntry]) -> str:
-    """The cases behind the first."""
+    """The cases after the first one."""
     names = [f"{entry.where} ({entry.part})" for entry in entries[1:]]
     rest = f" and {len(names) - CASES_SHOWN:,} more" if len(names) > CASES_SHOWN else ""
     return f"{', '.join(names[:CASES_SHOWN])}{rest}"

@@ -1,4 +1,4 @@
-"""What was checked, and what was not, and why: as lines of a report for people."""
+"""Lines of a report for people about tested and untested rules."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from pqassay_spec.base.terminal import shell_line
 from pqassay_spec.rules.catalogue import TIERS, file_rules, rules_for
 
 REASONS_SHOWN = 5
-"""Reasons why rules were not checked that a report names unless it is verbose."""
+"""The number of reasons for untested rules that a report lists unless it is verbose."""
 
 
 def coverage_lines(report: Report, *, verbose: bool) -> Iterator[str]:
-    """What was checked: the rules, the reasons why others were not, and what cannot be seen."""
+    """Yield lines about the tested rules, the reasons why others were not, and invisible damage."""
     used = dict.fromkeys(file.coverage for file in report.files)
     deeper = ""
     if len(used) > 1:
@@ -38,12 +38,12 @@ def coverage_lines(report: Report, *, verbose: bool) -> Iterator[str]:
 
 
 def _coverage(coverage: Coverage, first: FileReport) -> tuple[str, str]:
-    """What was checked where files do not differ in that, and the command that checks more; empty without."""
+    """The tested rules if all files have the same, and the command that tests more; empty if there is none."""
     blocked, deeper = _unchecked(coverage)
     mine = rules_for(first.kind) or file_rules()
     absent = [
         rule for rule in coverage.not_applicable if rule in mine
-    ]  # rules for other files are not worth a line
+    ]  # rules for other kinds of files do not deserve a line
     parts = [f"tier {coverage.tier}: {counted(len(coverage.checked), 'rule')} checked"]
     if blocked or deeper:
         parts.append(f"{len(blocked) + len(deeper)} not checked")
@@ -56,7 +56,7 @@ def _coverage(coverage: Coverage, first: FileReport) -> tuple[str, str]:
 
 
 def reasons(report: Report, *, verbose: bool) -> list[Unchecked]:
-    """Why rules were not checked; that another rule is broken is a finding of its own."""
+    """The reasons why rules were not checked, except other broken rules, which have their own findings."""
     return [
         why
         for why in unchecked(report)
@@ -65,7 +65,7 @@ def reasons(report: Report, *, verbose: bool) -> list[Unchecked]:
 
 
 def _obstacles(report: Report, *, verbose: bool) -> Iterator[str]:
-    """A line for each reason."""
+    """Yield a line for each reason."""
     whys = reasons(report, verbose=verbose)
     shown = len(whys) if verbose else REASONS_SHOWN
     for why in whys[:shown]:
@@ -77,7 +77,7 @@ def _obstacles(report: Report, *, verbose: bool) -> Iterator[str]:
 
 
 def _coverage_of_many(coverages: Sequence[Coverage], files: int) -> str:
-    """What was checked where files differ in that, in one line: the least and the most of all files."""
+    """The tested rules of files with different coverage, in one line: the least and the most of all files."""
     tiers = " and ".join(dict.fromkeys(coverage.tier for coverage in coverages))
     unchecked = [_unchecked(coverage) for coverage in coverages]
     numbers = sorted(len(coverage.checked) for coverage in coverages)
@@ -93,9 +93,9 @@ def _coverage_of_many(coverages: Sequence[Coverage], files: int) -> str:
 
 
 def _unchecked(coverage: Coverage) -> tuple[dict[str, str], dict[str, str]]:
-    """Why rules were not checked: those with a reason of the file or the request, and those that a deeper tier checks.
+    """The reasons why rules were not checked: reasons of the file or the request, and rules that a deeper tier checks.
 
-    Rules that no version of this kit can test, on whatever file, are not worth a line.
+    Rules that no version of this kit can test on any file are omitted.
     """
     blocked: dict[str, str] = {}
     deeper: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""Details of a finding beside its sentence, as labels and values: all of them, alike in every format, or the gist for a terminal."""
+"""The details of a finding, as labels and values: all of them, or the most important ones for a terminal."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pqassay_spec.rules.catalogue import rules
 
 
 def gist(finding: Finding) -> list[tuple[str, str]]:
-    """The problem, its effect and the remedy: labels and values, at most one line each."""
+    """The problem, its effect and the remedy, as labels and values of one line each."""
     rule = rules().get(finding.rule)
     rows = [("found", finding.message)] if rule is None or finding.message != rule.sentence else []
     if finding.column is not None and not is_column_named(finding):
@@ -46,14 +46,14 @@ def is_column_named(finding: Finding) -> bool:
 
 
 def gist_of_bytes(rows: list[str]) -> list[str]:
-    """The first row of a hexdump that has marks, and these; nothing if no byte is marked."""
+    """The first hexdump row with marks, and its marks; empty if no byte is marked."""
     marks = next((number for number, line in enumerate(rows) if is_line_of_marks(line)), 0)
     return rows[marks - 1 : marks + 1] if marks else []
 
 
 def details(finding: Finding) -> list[tuple[str, str]]:
-    """Labels and values, in the order in which they are shown."""
-    rule = rules().get(finding.rule)  # a report of another release may name a rule of its own
+    """Labels and values in display order."""
+    rule = rules().get(finding.rule)  # a report of another release may have other rules
     # Without values, the message is the sentence of the rule.
     rows = [("found", finding.message)] if rule is None or finding.message != rule.sentence else []
     if finding.column is not None:
@@ -91,7 +91,7 @@ def effects(finding: Finding) -> list[tuple[str, str]]:
 
 
 def place(position: Position) -> str:
-    """A position in words: its field and, unless the thing is absent, its bytes."""
+    """A position in words: its field and its bytes, if they exist."""
     if position.offset < 0:
         return position.field
     length = f", {position.length} bytes" if position.length > 1 else ""
@@ -99,7 +99,7 @@ def place(position: Position) -> str:
 
 
 def further(finding: Finding) -> dict[str, list[str]]:
-    """Members that take several lines, by name."""
+    """Multi-line members by name."""
     if finding.proof is None:
         return {}
     from pqassay.report.renderers.proof_text import plain_lines  # noqa: PLC0415 - rich, and few reports have proofs

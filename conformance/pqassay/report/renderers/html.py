@@ -1,4 +1,4 @@
-"""A report as one page of HTML that needs nothing else, as `pqassay.report.renderers.page` writes it.
+"""A report as one self-contained HTML page, written by `pqassay.report.renderers.page`.
 
 Without JavaScript the page is complete; only its filters are missing.
 """
@@ -23,10 +23,10 @@ from pqassay_spec.grammar import hexdump
 from pqassay_spec.rules.catalogue import rules
 
 QUIET_SHOWN = 1000
-"""Conformant files that are named; further ones are counted."""
+"""The number of conformant files that are named; the others are counted."""
 
 OPEN_BELOW = 4
-"""Findings up to which they are shown open."""
+"""The number of findings up to which all are shown open."""
 
 
 def render(report: Report | RunReport, stream: TextIO, site: str | None = None) -> None:
@@ -34,7 +34,7 @@ def render(report: Report | RunReport, stream: TextIO, site: str | None = None) 
 
     Args:
         report: The report.
-        stream: Where to.
+        stream: The output stream.
         site: Address of the site with the rules' pages.
     """
     shown = view(report)
@@ -61,11 +61,11 @@ LIE_TONES: dict[str, Tone] = {
     "crashed": "unknown",
     "refused": "warn",
 }
-"""Colours of what a reader made of a well-formed lie."""
+"""The colors of a reader's answers to a well-formed lie."""
 
 
 def _dump(rows: list[str]) -> list[tuple[list[tuple[str, bool]], str]]:
-    """The rows of a hexdump, each in pieces with whether they are marked, and what is behind its marks."""
+    """The rows of a hexdump, each split into marked and unmarked pieces, and the text after its marks."""
     pieces: list[tuple[list[tuple[str, bool]], str]] = []
     for number, row in enumerate(rows):
         if hexdump.is_line_of_marks(row):
@@ -103,13 +103,13 @@ def _choices(shown: View) -> list[tuple[str, str, list[str]]]:
 
 
 def _gravity(severity: str) -> int:
-    """Place of a severity, given in words, among those of a run."""
+    """The rank of a severity, given in words."""
     words = list(SEVERITIES.values())
     return words.index(severity) if severity in words else len(words)
 
 
 def _rules(found: View, site: str | None) -> list[dict[str, Any]]:
-    """The help on each rule that is named."""
+    """The help on each rule that occurs."""
     ids = sorted({item.rule for item in found.items if item.rule in rules()})
     return [
         {

@@ -1,9 +1,8 @@
-"""A report as JUnit XML, as Jenkins, GitLab and others show it in their test panels.
+"""A report as JUnit XML, which Jenkins, GitLab and others show in their test panels.
 
-In a check, each file is a test suite.  Its test cases are whether it could be judged, and one for each family
-of rules: as many for a broken file as for a sound one.  In a run, each family is a suite and each request a
-test case, the gravest that was observed first.  Cases that were not asked have no test case: they are a
-property of the first suite.  Well-formed lies are never scored, and so are not here.
+In a check, each file is a test suite. Its test cases are one for whether it could be judged, and one for each family of rules, whether the
+file is broken or sound. In a run, each family is a suite and each request a test case, the most severe first. Cases that were not asked
+have no test case, but are a property of the first suite. Well-formed lies are never scored, so they are omitted.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ JUDGED = "judged"
 """The first test case of each file."""
 
 FINDINGS_OF_A_RULE = 10
-"""Findings of one rule in one file that are told; further ones are counted."""
+"""The number of findings of one rule in one file that are listed; the others are counted."""
 
 
 def render(report: Report | RunReport, stream: TextIO) -> None:
@@ -49,7 +48,7 @@ def render(report: Report | RunReport, stream: TextIO) -> None:
 
 @dataclass(frozen=True)
 class _Case:
-    """One test case: what came of it (``failure``, ``error``, ``skipped`` or nothing), and what it says."""
+    """One test case with its result (``failure``, ``error``, ``skipped`` or nothing) and its text."""
 
     name: str
     result: str = ""
@@ -84,12 +83,12 @@ def _suite(name: str, class_name: str, cases: Iterable[_Case], file: str = "") -
 
 
 def _lines(lines: Iterable[str]) -> str:
-    """Lines of untrusted text: what is not printable is escaped, since XML cannot hold all of it."""
+    """Lines of untrusted text with unprintable characters escaped, since XML cannot contain all of them."""
     return "\n".join(printable(line) for line in lines)
 
 
 def _class_of(path: str) -> str:
-    """A path as a class name: panels take dots for the borders of packages, as folders are."""
+    """A path as a class name with dots for folders, since panels read dots as package borders."""
     parts = [part for part in path.replace(".", "_").split("/") if part not in ("", "_", "__")]
     return ".".join(parts) or "file"
 
@@ -102,7 +101,7 @@ def _of_check(report: Report) -> Iterator[ET.Element]:
             "not failing": report.not_failing,
         }
         if not number and any(about.values()):
-            # For the whole check, and said once: there may be very many files.
+            # Once for the whole check, since there may be very many files.
             _say(suite, {name: value for name, value in about.items() if value})
         yield suite
     if report.baseline is not None and report.baseline.stale:
@@ -131,7 +130,7 @@ def _cases(file: FileReport, report: Report) -> Iterator[_Case]:
 
 
 def _judged(file: FileReport, report: Report, coverage: Coverage) -> _Case:
-    """Whether a file could be judged, and judged as a whole."""
+    """The test case for whether a file could be judged completely."""
     if file.outcome == "errored":
         return _Case(JUDGED, "error", file.error or "not judged", "errored")
     if file.outcome == "gone":
@@ -154,7 +153,7 @@ def _titles() -> dict[str, str]:
 
 
 def _families(file: FileReport, coverage: Coverage) -> list[str]:
-    """The families that judge files of a kind, whatever is in this one; and those of what a table says about it."""
+    """The families that judge files of a kind, and the families about table claims on a file."""
     asked = {*coverage.checked, *coverage.not_checked, *(finding.rule for finding in file.findings)}
     of_kind = {family.prefix for family in families() if family.file == file.kind}
     return sorted(of_kind | {_prefix(rule) for rule in asked})
@@ -168,7 +167,7 @@ def _unbroken(name: str, family: str, coverage: Coverage) -> _Case:
 
 
 def _broken(name: str, findings: list[Finding], report: Report) -> _Case:
-    """The findings of one family in one file: a failure if one of them counts, else a remark on a passed test."""
+    """The test case for one family in one file: a failure if a finding counts, else a remark on a passed test."""
     counted = [finding for finding in findings if report.is_counted(finding)]
     text: tuple[str, ...] = ()
     for _, of_rule in groupby(counted or findings, lambda finding: finding.rule):
@@ -191,7 +190,7 @@ def _told(finding: Finding) -> Iterator[str]:
     known = " known" if finding.known else ""
     yield f"{finding.verdict} {finding.rule}{known}{finding.times}"
     for label, value in details(finding):
-        if label == "could":  # what was proved on this very file comes before what is known of the rule
+        if label == "could":  # proofs on this file come before known effects of the rule
             for position in finding.at[1:]:
                 yield f"  {'also at':<10}{place(position)}"
             for name, lines in further(finding).items():
@@ -202,7 +201,7 @@ def _told(finding: Finding) -> Iterator[str]:
 
 
 def _say(suite: ET.Element, about: dict[str, str]) -> None:
-    """Properties of a suite."""
+    """Write the properties of a suite."""
     properties = ET.Element("properties")
     for name, value in about.items():
         ET.SubElement(properties, "property", name=name, value=printable(value))
@@ -233,14 +232,14 @@ def _of_run(report: RunReport) -> Iterator[ET.Element]:
 
 
 def _gravity(result: Result) -> tuple[bool, bool, int, str]:
-    """What is wrong comes first, by severity and cause; what is known behind it, then the rest as it is."""
+    """A sort key: failures first, by severity and cause, then known failures, then the other results in order."""
     if result.is_good:
         return True, True, 0, ""
     return False, bool(result.known or result.unscored), result.severity or UNCLASSED, result.cause or ""
 
 
 def _result(result: Result, report: RunReport) -> _Case:
-    """One request. What is wrong has as its type what was observed, and as the first line of its text the cause."""
+    """The test case of one request. For a failure, the type is the observation, and the first line of text is the cause."""
     name = result.operation
     if result.outcome in NEITHER:
         return _Case(name, "skipped", result.reason or result.outcome)

@@ -1,4 +1,4 @@
-"""One line of a report for people: words with their styles, and nothing in them that a terminal would obey."""
+"""One line of a report for people: words with styles, without control characters for a terminal."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 LABEL = 10
-"""Width of the labels before values."""
+"""The width of labels before values."""
 
 Part = tuple[str, str] | str
-"""A text, with or without its style."""
+"""A text, with or without a style."""
 
 
 def plain_console(stream: TextIO) -> Console:
-    """A console without markup and line breaks: names and values are untrusted."""
+    """A console without markup and line breaks, since names and values are untrusted."""
     from rich.console import Console  # noqa: PLC0415 - the HTML of a report, in a browser too, needs none
 
     return Console(file=stream, highlight=False, markup=False, soft_wrap=True, emoji=False)
 
 
 def counted(count: int, noun: str, plural: str = "") -> str:
-    """A number and what it counts.
+    """A number with the noun that it counts.
 
     >>> counted(1, "row"), counted(1200, "entry", "entries")
     ('1 row', '1,200 entries')
@@ -34,7 +34,7 @@ def counted(count: int, noun: str, plural: str = "") -> str:
 
 
 def write_line(console: Console, *parts: Part) -> None:
-    """Print parts, each a text or a text with its style."""
+    """Print parts as a line, each a text or a text with a style."""
     from rich.text import Text  # noqa: PLC0415 - as above
 
     text = Text()
@@ -45,10 +45,10 @@ def write_line(console: Console, *parts: Part) -> None:
 
 
 def labelled(label: str, *parts: Part) -> Sequence[Part]:
-    """A line with a value behind its label."""
+    """The parts of a line with a label and a value."""
     return (f"    {label:<{LABEL}}", "dim"), *parts
 
 
 def write_row(console: Console, label: str, *parts: Part) -> None:
-    """Print a value behind its label."""
+    """Print a value after its label."""
     write_line(console, *labelled(label, *parts))

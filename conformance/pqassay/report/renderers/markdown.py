@@ -1,8 +1,7 @@
 """The report of a check as Markdown: a short summary for the page of a CI job, or for a comment.
 
-Findings are grouped by rule, each with its first files.  Text from files is escaped, so it cannot be markup
-or a mention.  GitHub refuses summaries of more than 1 MiB: what does not fit is cut, and the last line says
-so.
+Findings are grouped by rule, each with its first files. Text from files is escaped, so it cannot be markup or a mention. GitHub refuses
+summaries of more than 1 MiB, so longer ones are truncated, and the last line says so.
 """
 
 from __future__ import annotations
@@ -19,25 +18,25 @@ from pqassay_spec.base.terminal import printable
 from pqassay_spec.rules.catalogue import rules
 
 GREATEST_SIZE = 1 << 20
-"""Bytes that GitHub takes as the summary of one step."""
+"""The largest size in bytes of the summary of one step on GitHub."""
 
 LEFT_FOR_LAST = 1 << 12
-"""Bytes that are kept free for the line that says what is missing."""
+"""The number of bytes that are reserved for the line about omitted parts."""
 
 ITEMS_OF_A_RULE = 3
-"""Findings of one rule that are shown; further ones are counted."""
+"""The number of findings of one rule that are shown; the others are counted."""
 
 NAMED = 20
-"""Files that could not be judged, or entries of another list, that are named; further ones are counted."""
+"""The number of listed files that could not be judged, or entries of another list; the others are counted."""
 
 IDS_SHOWN = 12
-"""Rules of one reason that are named."""
+"""The number of rules listed for one reason."""
 
 SHOWN_OF_A_FINDING = ("first", "remedy", "repeat")
 """Details of a finding that are shown."""
 
 GREATEST_TEXT = 500
-"""Characters of one message that are shown."""
+"""The number of characters of one message that are shown."""
 
 MARKS = {"good": "✅", "bad": "❌", "warn": "⚠️", "unknown": "❓", "plain": ""}
 
@@ -63,7 +62,7 @@ def render(report: Report, stream: TextIO) -> None:
 
 
 def code(text: str) -> str:
-    r"""Untrusted text as a code span: nothing in it is markup, a link or a mention.
+    r"""Untrusted text as a code span, free of markup, links and mentions.
 
     >>> code("a|b"), code("a`b")
     ('`a\\|b`', '`` a`b ``')
@@ -76,7 +75,7 @@ def code(text: str) -> str:
 
 
 def escaped(text: str) -> str:
-    r"""Untrusted text as text: markup, HTML, links and mentions in it are escaped.
+    r"""Untrusted text with markup, HTML, links and mentions escaped.
 
     >>> escaped("<b> @someone *x*")
     '\\<b\\> &#64;someone \\*x\\*'
@@ -155,7 +154,7 @@ def _rules(shown: View) -> Iterator[str]:
 
 
 def _item(item: Item) -> str:
-    """One item; members that take several lines follow in one line each."""
+    """One item; multi-line members follow on one line each."""
     column = f", {code(item.part)}" if item.part else ""
     times = f" ({item.count:,} times)" if item.count > 1 else ""
     mark = "not failing, " if item.not_failing else ""
@@ -194,6 +193,6 @@ def _list(lines: list[str], noun: str) -> str:
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:
-    """Rows, the first of them the header, whose cells are Markdown already."""
+    """A Markdown table from rows of Markdown cells; the first row is the header."""
     lines = [f"| {' | '.join(row)} |" for row in rows]
     return "\n".join([lines[0], "|" + " --- |" * len(rows[0]), *lines[1:]])

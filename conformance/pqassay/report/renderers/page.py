@@ -1,7 +1,7 @@
-"""A page of HTML that needs nothing else: no network, no fonts, no files beside it.
+"""A self-contained HTML page: no network, no fonts, no other files.
 
-A policy in the page forbids every request and every script but its own.  Text from files is escaped: first
-unprintable characters, then markup.
+A content security policy in the page forbids all requests and all scripts except its own. Text from files is escaped: first unprintable
+characters, then markup.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ def write_page(template: str, stream: TextIO, style: str, script: str = "", **na
     """Write a page.
 
     Args:
-        template: Name of the template among those of this package.
-        stream: Where to.
-        style: The style sheet, of this package.
-        script: The script, of this package; empty for none.
+        template: The name of a template of this package.
+        stream: The output stream.
+        style: The name of a style sheet of this package.
+        script: The name of a script of this package; empty for none.
         names: The variables of the template.
     """
     policy = (
@@ -50,7 +50,7 @@ def part(name: str) -> str:
 
 
 def _digest(text: str) -> str:
-    """Name of a style or a script in a content security policy."""
+    """The name of a style or script in a content security policy: its digest."""
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
@@ -68,7 +68,7 @@ def _template(name: str) -> Template:
 
 
 def _finalize(value: Any) -> Any:
-    """No control character reaches the page: not even escaped would it be legal."""
+    """A template value without control characters, which are illegal on the page even if escaped."""
     if isinstance(value, Markup) or not isinstance(value, str):
         return value
     return printable(value)

@@ -1,4 +1,4 @@
-"""A proof as lines of a report: the query, the true count, what each engine made of it, and how to see it oneself."""
+"""A proof as lines of a report: the query, the true count, the answers of engines, and how to repeat them."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pqassay.report.renderers.line import Part, counted, labelled
 from pqassay_spec.base.installing import install
 
 ERROR_LENGTH = 100
-"""Characters of an engine's error that are shown; the JSON report has all."""
+"""The number of characters of an engine's error that are shown; the JSON report has all."""
 
 COMMAND = "try it"
-"""The label of a line for a shell."""
+"""The label of a shell line."""
 
 ALWAYS_HERE = "pyarrow"
-"""Begins the name of the engine that pqassay itself needs."""
+"""The beginning of the name of the engine that pqassay itself needs."""
 
 STYLES = {"rows lost": "bold red", "wrong rows": "bold red", "refused": "yellow", "crashed": "yellow"}
 
@@ -34,8 +34,8 @@ def proof_rows(
 
     Args:
         proof: The proof.
-        shown_under: The rule of a finding under which the same query and answers are already; then there is one line.
-        is_whole: Whether all engines and commands have a line: those that are not installed, and commands after the first, too.
+        shown_under: The rule of an earlier finding with the same query and answers; then the proof is one line.
+        is_whole: Whether all engines have a line, even if not installed, and all commands, not only the first.
     """
     if shown_under is not None:
         return [labelled("proof", f"as under {shown_under}: {proof.query}")]
@@ -43,12 +43,12 @@ def proof_rows(
 
 
 def says_the_same(proof: Proof, other: Proof) -> bool:
-    """True if two proofs show one query, however many were tried before it."""
+    """Whether two proofs show the same query and answers, regardless of the number of tried queries."""
     return proof.query is not None and replace(proof, tried=other.tried) == other
 
 
 def plain_lines(proof: Proof) -> list[str]:
-    """The same lines without style, their labels left out but those of the commands."""
+    """The lines of a proof without styles, and without labels except those of commands."""
     return [
         f"{'try it: ' if label == COMMAND else ''}{''.join(part if isinstance(part, str) else part[0] for part in parts)}"
         for label, parts in _lines(proof)

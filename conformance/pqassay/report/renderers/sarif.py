@@ -1,8 +1,7 @@
 """The report of a check as SARIF 2.1.0, for code scanning.
 
-Files of Parquet have no lines: places are byte ranges.  Relative paths stay relative to ``%SRCROOT%``, the root of
-the repository; what command was run is not told.  A result keeps its fingerprint from run to run, as long as it is the
-same rule, file and column, wherever its bytes move.
+Parquet files have no lines, so places are byte ranges. Relative paths stay relative to ``%SRCROOT%``, the root of the repository. The
+command line is omitted. A result with the same rule, file and column keeps its fingerprint from run to run, even if its bytes move.
 """
 
 from __future__ import annotations
@@ -27,13 +26,13 @@ from pqassay_spec.rules.observed import observed
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 ROOT = "%SRCROOT%"
-"""Base of relative paths."""
+"""The base of relative paths."""
 
 FINGERPRINT = "pqassay/v1"
-"""Name of the fingerprint: a digest of rule, path and column."""
+"""The name of the fingerprint: a digest of rule, path and column."""
 
 GITHUB_FINGERPRINT = "primaryLocationLineHash"
-"""The same under the name by which GitHub follows a result from commit to commit."""
+"""The name under which GitHub uses the fingerprint to follow a result from commit to commit."""
 
 LEVELS = {"FAIL": "error", "WARN": "warning", "POLICY": "note", "INFO": "note"}
 
@@ -53,7 +52,7 @@ def render(report: Report, stream: TextIO, site: str | None = None) -> None:
 
     Args:
         report: The report.
-        stream: Where to.
+        stream: The output stream.
         site: Address of the site with the rules' pages.
     """
     json.dump({"$schema": SCHEMA, "version": "2.1.0", "runs": [_of_check(report, site)]}, stream, indent=2)
@@ -100,7 +99,7 @@ def _run(
 
 def _rule(rule_id: str, site: str | None) -> Json:
     rule = rules().get(rule_id)
-    if rule is None:  # of another version, or no rule at all
+    if rule is None:  # another version, or not a rule
         return {"id": rule_id}
     described: Json = {
         "id": rule.id,
@@ -201,7 +200,7 @@ def _finding(finding: Finding, number: int, report: Report) -> Json:
     result: Json = {
         "ruleId": finding.rule,
         "ruleIndex": number,
-        # Code scanning fails a change for errors: what does not fail the check here must not fail it there.
+        # Code scanning fails a change for errors, so findings that do not fail the check are not errors.
         "level": "warning" if report.is_not_failing(finding) else LEVELS[finding.verdict],
         "message": {"text": printable(text)},
         "locations": [_location(position, finding) for position in finding.at[:1]],
@@ -220,7 +219,7 @@ def _finding(finding: Finding, number: int, report: Report) -> Json:
 
 
 def fingerprint(rule: str, path: str, column: str | None) -> str:
-    """Identity of a result from run to run: 32 digits made of rule, path and column."""
+    """The identity of a result across runs: 32 hexadecimal digits from rule, path and column."""
     text = json.dumps(
         [rule, encodable(posixpath.normpath(path)), None if column is None else encodable(column)]
     )
@@ -229,7 +228,7 @@ def fingerprint(rule: str, path: str, column: str | None) -> str:
 
 def _location(position: Position, finding: Finding) -> Json:
     path = position.file or finding.path
-    if position.file is None and position.field.startswith("data."):  # bytes of the file beside
+    if position.file is None and position.field.startswith("data."):  # bytes of the file beside it
         path = posixpath.join(posixpath.dirname(path), DATA_NAME)
     physical: Json = {"artifactLocation": artifact(path)}
     if position.offset >= 0:
@@ -242,7 +241,7 @@ def _location(position: Position, finding: Finding) -> Json:
 
 
 def artifact(path: str) -> Json:
-    """Location of a file: relative paths below `ROOT`, others as they are."""
+    """The location of a file: relative paths below `ROOT`, others unchanged."""
     text = encodable(path)
     if "://" in text:
         scheme, _, rest = text.partition("://")

@@ -1,8 +1,8 @@
-"""A report for people at a terminal or in a log.
+"""A report as text for a terminal or a log.
 
-A finding shows the problem, its effect and the remedy, with its first bytes; a file takes at most 25 lines.
-Further findings of a rule take one line, and many files a table.  A verbose report has every finding of the
-files that it names, with all details.  Colour appears on a terminal only; in a pipe the text is plain.
+A finding shows the problem, its effect and the remedy, with its first bytes; a file takes at most 25 lines. Further findings of a rule take
+one line, and many files a table. A verbose report has every finding of the files that it names, with all details. Color appears on a
+terminal only.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from pqassay_spec.rules.catalogue import DEFAULT_FILE, VERDICTS, rules
 Key = TypeVar("Key", bound=Hashable)
 
 Group = list[tuple[Finding, FileReport]]
-"""Findings that have something in common, each with its file."""
+"""Findings with something in common, each with its file."""
 
 COLOURS = {
     "FAIL": "bold red",
@@ -45,30 +45,30 @@ COLOURS = {
     "gone": "dim",
 }
 NAMED_CONFORMANT = 10
-"""Files up to which the conformant ones among them have a line each."""
+"""The number of files up to which each conformant file has its own line."""
 
 NAMED_FILES = 20
-"""Files with findings that are named; further ones are in the tables."""
+"""The number of files with findings that have their own block; the others are in the tables."""
 
 FILE_LINES = 20
-"""Lines of one file; what remains of 25 is for the lines below the files."""
+"""The number of lines of one file; the rest of 25 is for the lines after the files."""
 
 LINES_PER_FILE = 8
-"""Findings of one file that take a line; further ones are counted."""
+"""The number of findings of one file with their own line; the others are counted."""
 
 NOTES_SHOWN, REASONS_IN_ROOM = 3, 2
-"""Notes of a file; reasons why rules were not checked for which its findings need not make room."""
+"""The number of notes of a file, and of reasons for untested rules, that are shown even if findings need the room."""
 
 TABLE_ROWS = 20
-"""Rows of a table; further ones are counted."""
+"""The number of rows of a table; the others are counted."""
 
 UNKNOWN_WRITER = "(the footer does not say)"
 
 WRITER_LENGTH = 40
-"""Characters of a writer's name in a table that has further columns."""
+"""The width of a writer's name in a table with other columns."""
 
 STALE_SHOWN = 10
-"""Stale entries of a baseline that are named."""
+"""The number of stale baseline entries that are listed."""
 
 
 def render(
@@ -83,17 +83,16 @@ def render(
 
     Args:
         report: The report.
-        stream: Where to, by default stdout.
+        stream: The output stream; by default stdout.
         notes: Additional notes, a line each.
-        files_named: Files with findings up to which each has a block of its own. If there are more, there are only tables of findings
-            by rule and writer. By default the first `NAMED_FILES` have one, however many there are.
+        files_named: The number of files with findings up to which each has its own block. With more files, there are only tables of findings by rule and writer. By default, the first `NAMED_FILES` files have a block.
         verbose: Whether every finding of these files is shown, with all details.
     """
     _Text(plain_console(stream or sys.stdout), report, tuple(notes), verbose=verbose).write(files_named)
 
 
 class _Text:
-    """One report on its way to a console."""
+    """The text of one report, written to a console."""
 
     def __init__(
         self, console: Console, report: Report, notes: Sequence[str] = (), *, verbose: bool = False
@@ -134,7 +133,7 @@ class _Text:
             self._tables()
 
     def _grouped(self, key: Callable[[Finding, FileReport], Key]) -> list[tuple[Key, Group]]:
-        """The findings that are not known, by a key; the gravest first, then the most frequent."""
+        """The findings that are not known, grouped by a key: the most severe first, then the most frequent."""
         groups: dict[Key, Group] = {}
         for file in gravest_first(self._report.files):
             for finding in file.findings:
@@ -149,7 +148,7 @@ class _Text:
         return sorted(groups.items(), key=severity)
 
     def _triage(self) -> None:
-        """Findings by rule and writer, and why files were not judged: what to look at first among very many."""
+        """Write tables of findings by rule and writer, and of reasons for unjudged files: an overview of very many files."""
         rows = [
             (
                 rule,
@@ -197,7 +196,7 @@ class _Text:
         self._findings(file, FILE_LINES - 1 - len(notes) - len(file.gaps) - beyond)
 
     def _findings(self, file: FileReport, room: int) -> None:
-        """The findings of a file, the gravest first: in full where there is room for it, then in one line each, then counted."""
+        """Write the findings of a file, the most severe first: in full while there is room, then one line each, then a count."""
         findings = sorted(file.findings, key=lambda each: (each.known, _proved(each), gravity_of(each)))
         full: list[Finding] = []
         short: list[Finding] = []
@@ -230,7 +229,7 @@ class _Text:
             self._console.print()
 
     def _block(self, finding: Finding, before: Iterable[Finding]) -> list[Sequence[Part]]:
-        """A finding in full; of a proof that a finding before it in the file has as well, one line."""
+        """The lines of a finding in full; a proof that an earlier finding of the file also has takes one line."""
         rule = rules().get(finding.rule)
         block: list[Sequence[Part]] = [
             ((f"  {finding.verdict}", COLOURS[finding.verdict]), (f" {finding.rule}", "bold"), finding.times)
@@ -238,7 +237,7 @@ class _Text:
         if rule is not None:
             block.append((f"    {rule.sentence}",))
         for label, value in details(finding) if self._verbose else gist(finding):
-            # What was proved on this very file comes before what the rule could do.
+            # A proof on this file comes before possible effects of the rule.
             if label == "could" and finding.proof is not None:
                 same = (one.rule for one in before if one.proof and says_the_same(finding.proof, one.proof))
                 block += proof_rows(finding.proof, shown_under=next(same, None), is_whole=self._verbose)
@@ -342,7 +341,7 @@ class _Text:
             self._line(line)
 
     def _gate(self) -> None:
-        """Which of several things the exit code is about, where it can be about one alone."""
+        """Write which result the exit code reports, if there are several."""
         report, summary = self._report, self._report.summary
         if report.gate is not None:
             colour = "green" if report.gate.passed else "red"
@@ -354,7 +353,7 @@ class _Text:
             )
 
     def _gaps(self) -> None:
-        """The last word, since what was not looked at is easily taken for good."""
+        """Write the gaps last, since untested parts are easily mistaken for good ones."""
         files = [file for file in self._report.files if file.outcome == "conformant where checked"]
         if not files:
             return
@@ -382,12 +381,12 @@ class _Text:
 
 
 def _proved(finding: Finding) -> int:
-    """The rank of what was proved: wrong rows before refusals, and both before all else."""
+    """A rank for proofs: wrong rows before refusals, and both before all else."""
     return {"misled": 0, "refused": 1}.get(finding.proof.outcome, 2) if finding.proof else 2
 
 
 def _is_quiet(file: FileReport) -> bool:
-    """True if a file needs no line of its own among many: nothing is wrong with it, or only what is known."""
+    """Whether a file needs no line of its own among many: it has no findings, or only known ones."""
     return file.outcome == "conformant" and all(finding.known for finding in file.findings)
 
 

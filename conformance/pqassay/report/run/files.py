@@ -1,6 +1,6 @@
-"""The part of a run's result that is about files of someone's own: on what each verdict rests, and which features fail.
+"""The part of a run's result about a user's own files: the basis of each verdict, and the failing features.
 
-Expected rows of such files are those that two independent readers agree about; see `pqassay_suite.own_files.collection`.
+The expected rows of such files are the rows on which two independent readers agree; see `pqassay_suite.own_files.collection`.
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ from typing import Literal
 from pqassay.report.model import Ignored
 
 MOST_TOLD = 8
-"""Files without known rows that are told one by one."""
+"""The number of files without known rows that are listed individually."""
 
 RowsKnown = Literal["agreed", "unspecified"]
-"""Whether two readers agreed about the rows; else nothing but a crash is wrong."""
+"""Whether two readers agreed about the rows; without agreement, only a crash is wrong."""
 
 
 @dataclass(frozen=True)
 class FileAsked:
-    """A file that was asked about.
+    """A user's file about which the driver was asked.
 
     Attributes:
         case: Its path below the folder, which is the id of its case.
         judged: The outcome of ``pqassay check`` on it.
         rows: Whether its rows are known.
-        readers: The answer of each reader that was asked about its rows, by name.
-        tags: Features that a reader meets in it.
+        readers: The answer of each reader about its rows, by name.
+        tags: The features that it uses.
     """
 
     case: str
@@ -44,10 +44,10 @@ class FeatureCount:
 
     Attributes:
         feature: Its name.
-        asked: How many files have it.
-        passed: How many of these have a right answer.
-        failed: How many have a wrong one, or none.
-        unsupported: How many need what the library says that it does not have.
+        asked: The number of files with it.
+        passed: The number of these files with a right answer.
+        failed: The number of these files with a wrong answer or no answer.
+        unsupported: The number of these files that need a capability which the library does not declare.
     """
 
     feature: str
@@ -59,13 +59,13 @@ class FeatureCount:
 
 @dataclass(frozen=True)
 class Collection:
-    """Files of someone's own that were asked about.
+    """The user's own files about which the driver was asked.
 
     Attributes:
-        readers: The readers that were asked which rows are right: names and versions.
+        readers: The readers that determined the right rows: names and versions.
         files: The files, in the order of their paths.
-        left_out: Files that were found but not asked about.
-        features: Features of files that were not read rightly, those first that never were.
+        left_out: Files that were found but not used.
+        features: Features of files with failures; features that always failed come first.
     """
 
     readers: list[str]
@@ -80,7 +80,7 @@ class Collection:
 
     @property
     def uncertain(self) -> list[FileAsked]:
-        """The files whose right rows are not known."""
+        """The files whose right rows are unknown."""
         return [file for file in self.files if file.rows == "unspecified"]
 
 
@@ -90,15 +90,15 @@ def features(
     failed: Iterable[str],
     unsupported: Iterable[str] = (),
 ) -> list[FeatureCount]:
-    """The features of what was not read, those first that never were.
+    """The features of files with failures; features that always failed come first.
 
     >>> features({"a": ["codec.lz4", "page.v1"], "b": ["page.v1"]}, passed=["b"], failed=["a"])[0]
     FeatureCount(feature='codec.lz4', asked=1, passed=0, failed=1, unsupported=0)
 
     Args:
         tags: The features of each file.
-        passed: Files that were answered rightly.
-        failed: Files that were not.
+        passed: Files with right answers.
+        failed: Files with wrong answers.
         unsupported: Files that need a capability which the library lacks.
     """
     counts = [
@@ -114,7 +114,7 @@ def features(
 
 
 def suspects(tags: Mapping[str, Sequence[str]], failed: Sequence[str], passed: Iterable[str]) -> list[str]:
-    """The features that all of these failures have and nothing has that passed.
+    """The features that all failed files have and no passed file has.
 
     >>> suspects({"a": ["codec.lz4", "page.v1"], "b": ["page.v1"]}, ["a"], ["b"])
     ['codec.lz4']
@@ -130,7 +130,7 @@ def suspects(tags: Mapping[str, Sequence[str]], failed: Sequence[str], passed: I
 
 
 def left_out_lines(left_out: Sequence[Ignored]) -> list[str]:
-    """Files that were not asked about, a line for each reason."""
+    """Lines about files that were not used, one for each reason."""
     return [
         f"{entry.count} left out, {entry.reason}: {', '.join(entry.examples)}{', …' if entry.count > len(entry.examples) else ''}"
         for entry in left_out
@@ -138,7 +138,7 @@ def left_out_lines(left_out: Sequence[Ignored]) -> list[str]:
 
 
 def lines(collection: Collection) -> list[str]:
-    """On what the verdicts rest, and what was not asked about, in lines."""
+    """Lines about the basis of the verdicts, and about files that were not used."""
     known, uncertain = len(collection.files) - len(collection.uncertain), collection.uncertain
     texts = [
         f"expected rows of {known} of {len(collection.files)} files: two of {', '.join(collection.readers)} read the same"
@@ -157,7 +157,7 @@ def lines(collection: Collection) -> list[str]:
 
 
 def feature_rows(collection: Collection) -> list[tuple[str, ...]]:
-    """The features of what failed as a table, its header first; empty if nothing failed."""
+    """The features of failed files as a table, its header first; empty if nothing failed."""
     counts = ("failed", "unsupported", "passed")
     shown = [
         name for name in counts if any(getattr(one, name) for one in collection.features) or name == "passed"

@@ -1,7 +1,7 @@
 """The result of ``pqassay suite run``: the outcome of each request, the scores, and the compared versions.
 
-It belongs to the same family as the report of ``pqassay check``; its JSON Schema in ``schemas/`` is derived from these
-classes.  It holds no times and no machine's paths, so that two runs of the same driver give the same bytes.
+It belongs to the same family as the report of ``pqassay check``; its JSON Schema in ``schemas/`` is derived from these classes. It has no
+times and no machine paths, so two runs of the same driver give the same bytes.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ class QueryResult:
 
     Attributes:
         predicate: Its predicate.
-        columns: The columns that it asked for.
-        index: Whether the answer is right without the index; absent where that was not asked.
-        asked: How many queries were asked of the case.
-        wrong: How many of them failed.
+        columns: The requested columns.
+        index: Whether the answer is right without the index; absent if that was not asked.
+        asked: The number of queries asked about the case.
+        wrong: The number of failed queries.
     """
 
     predicate: list[Any]
@@ -51,13 +51,13 @@ class QueryResult:
 
 @dataclass(frozen=True)
 class AnsweredQueries:
-    """How many queries of a scan were answered, rightly or not, rather than called unsupported.
+    """The numbers of answered queries of a scan, right or wrong; unsupported queries are not answered.
 
     Attributes:
-        queries: All queries.
-        of: How many there are.
-        deciding: Those that compare values of the column that the case is about.
-        of_deciding: How many of these there are.
+        queries: The number of answered queries.
+        of: The number of all queries.
+        deciding: The number of answered queries that compare values of the case's column.
+        of_deciding: The number of all queries that compare values of the case's column.
     """
 
     queries: int
@@ -68,29 +68,29 @@ class AnsweredQueries:
 
 @dataclass(frozen=True)
 class Result:
-    """Outcome of one operation on one case.
+    """The outcome of one operation on one case.
 
     Attributes:
         case: Id of the case; ``hello`` for the greeting.
         family: The case's family, empty for the greeting.
-        operation: What was asked.
+        operation: The operation.
         outcome: Its outcome.
-        reason: Why, in one line; empty for what passed.
-        rules: Rules that the case, or the file that was written, is about.
+        reason: The reason in one line; empty if it passed.
+        rules: The rules that the case, or the written file, is about.
         reader_rules: Rules for readers that the answer breaks.
         expected: The expected answer.
         actual: The actual answer.
-        first_difference: The path of the first member that differs, of a value.
-        stderr: The most informative lines of its output if it gave no answer.
-        known: An expectation says that this is so.
-        title: What the case is about, where something is wrong.
-        effect: What a file like this could do to users, where something is wrong.
-        severity: The observation, see `SEVERITIES`, where something is wrong.
+        first_difference: For a value, the path of the first member that differs.
+        stderr: The most informative lines of stderr if there was no answer.
+        known: Whether an expectation lists this outcome.
+        title: The title of the case, if something is wrong.
+        effect: The possible effect of such a file on users, if something is wrong.
+        severity: The observed severity, see `SEVERITIES`, if something is wrong.
         cause: The common parts of results with the same cause.
-        query: The worst query, of a scan.
-        answered: How many queries were answered, of a scan.
-        unscored: The case counts in no score: it is not in the revision, or no longer what it was there.
-        warnings: What the judge warns of in a file that was written: rule and message, whether the file passed or not.
+        query: For a scan, the worst query.
+        answered: For a scan, the numbers of answered queries.
+        unscored: Whether the case counts in no score, because it is not in the revision or has changed since.
+        warnings: The judge's warnings about a written file, by rule, whether the file passed or not.
         pin: The actual answer if it is wrong, in words that only change with the answer; expectations compare
             it.
     """
@@ -119,7 +119,7 @@ class Result:
 
     @property
     def is_good(self) -> bool:
-        """True if nothing is wrong."""
+        """Whether the result is passed or neutral."""
         return self.outcome in GOOD
 
 
@@ -131,10 +131,10 @@ class Exposure:
         case: Id of the case.
         family: Its family.
         verdict: The worst of its answers.
-        asked: How many queries were asked.
-        misled: How many answers lack rows or have wrong ones.
-        predicate: The query of the worst answer, where it was not right.
-        detail: That answer in one line.
+        asked: The number of asked queries.
+        misled: The number of answers that lack rows or have wrong rows.
+        predicate: The query of the worst answer, if it was not right.
+        detail: The worst answer in one line.
     """
 
     case: str
@@ -148,7 +148,7 @@ class Exposure:
 
 @dataclass(frozen=True)
 class NotAsked:
-    """Questions that were not asked, since the driver does not declare a capability."""
+    """The number of questions that were not asked since the driver does not declare a capability."""
 
     capability: str
     count: int
@@ -159,10 +159,10 @@ class Score:
     """Counts of the outcomes of one operation on the cases of one family.
 
     Attributes:
-        asked: Cases about which the driver answered, or should have.
-        passed: Cases that it answered rightly.
-        outcomes: How many cases have each outcome.
-        undeclared: Cases about which it was not asked, since it does not declare what they take.
+        asked: The number of cases about which the driver answered, or should have.
+        passed: The number of cases that it answered correctly.
+        outcomes: The number of cases with each outcome.
+        undeclared: The number of cases that were not asked, since it does not declare a needed capability.
     """
 
     family: str
@@ -174,12 +174,12 @@ class Score:
 
     @property
     def cases(self) -> int:
-        """All cases of the family that have the operation, asked or not."""
+        """The number of all cases of the family with the operation, asked or not."""
         return sum(self.outcomes.values()) + self.undeclared
 
     @property
     def line(self) -> str:
-        """What passed in one line: of how many that were asked, and of how many that there are."""
+        """The number of passed cases in one line, out of the asked cases and out of all cases."""
         rest = f", {self.cases} in all" if self.cases != self.asked else ""
         return f"{self.passed} of {self.asked} passed{rest}"
 
@@ -192,10 +192,10 @@ class Score:
 
 @dataclass(frozen=True)
 class Driver:
-    """The program under test: its command, a digest of the files named in it, and what it says about itself.
+    """The program under test: its command, a digest of the files named in it, and its own declarations.
 
     Attributes:
-        shipped: Its name among the implementations that come with pqassay; ``None`` for another.
+        shipped: Its name among the implementations that come with pqassay; ``None`` if it is not one of them.
     """
 
     command: list[str]
@@ -214,16 +214,18 @@ class Driver:
 
     @property
     def label(self) -> str:
-        """Its own name and version; its command, if it says nothing."""
+        """Its own name and version; its command if it declares none."""
         return " ".join(filter(None, (self.name, self.version))) or shlex.join(self.command)
 
     @property
     def line(self) -> str:
-        """The same with its language."""
+        """Its name, version and language."""
         return f"{self.label} ({self.language})" if self.language else self.label
 
     def reads_past(self, family: str, operation: str) -> bool:
-        """Whether the driver does not know the index of a family, so this operation only shows that the bytes do not disturb it.
+        """Whether the driver does not know the index of a family.
+
+        Then this operation only shows that it ignores the bytes of the index.
 
         >>> Driver([], "", capabilities=["read", "dir.scan"]).reads_past("DIR", "scan")
         True
@@ -236,7 +238,7 @@ class Driver:
 
 @dataclass(frozen=True)
 class RunLimits:
-    """Limits of each request: seconds of processor time, bytes of data; and the queries of a case that were asked at most."""
+    """The limits of each request in seconds of processor time and bytes of data, and the limit of queries per case."""
 
     seconds: float
     memory: int
@@ -245,7 +247,7 @@ class RunLimits:
 
 @dataclass(frozen=True)
 class Problem:
-    """An expectation that does not hold, in one line."""
+    """An expectation that does not hold, with the reason in one line."""
 
     entry: str
     problem: str
@@ -258,11 +260,11 @@ class ScoredBy:
     Attributes:
         revision: Its number.
         sha256: Digest of its ids and of the digests of its cases.
-        cases: How many cases it has.
-        chosen: How many of them the run was about, whether they could be asked or not.
-        narrowed: Operations were left out, or all but those that were wrong in earlier results.
-        added: Cases that it does not have, with their digests: they were asked, and count from the next revision on.
-        changed: Cases that it has with another digest, with theirs: they count in no revision.
+        cases: The number of its cases.
+        chosen: The number of its cases in the run, whether they could be asked or not.
+        narrowed: Whether the run omitted operations, or repeated only those that were wrong in earlier results.
+        added: Asked cases that it does not have, with their digests; they count from the next revision on.
+        changed: Asked cases whose digest differs from the revision, with the new digests; they count in no revision.
     """
 
     revision: str
@@ -275,7 +277,7 @@ class ScoredBy:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the run was about everything that the revision has, as the revision has it."""
+        """Whether the run included the complete and unchanged revision."""
         return self.chosen == self.cases and not self.narrowed
 
 
@@ -284,12 +286,12 @@ class RunSummary:
     """Counts over all results.
 
     Attributes:
-        cases: Cases that the run was about.
-        results: Results that count.
-        outcomes: How many of these have each outcome.
-        known: How many of all results were expected.
-        unscored: How many other results have each outcome: those about cases that are not in the revision.
-        unpinned: How many results were expected without a pin, so that any wrong answer fits.
+        cases: The number of cases in the run.
+        results: The number of counting results.
+        outcomes: The number of counting results with each outcome.
+        known: The number of expected results, among all.
+        unscored: The number of results with each outcome about cases that are not in the revision.
+        unpinned: The number of results that were expected without a pin, so that any wrong answer matches.
     """
 
     cases: int
@@ -307,8 +309,8 @@ class Submission:
     Attributes:
         url: Where they were published: a run of continuous integration, a release, a pull request.
         by: The name of the submitter.
-        date: When they were taken.
-        sha256: Digest of the file as it was handed in, what passed included.
+        date: The date of the run.
+        sha256: The digest of the submitted file, including passed results.
     """
 
     url: str
@@ -323,21 +325,21 @@ class RunReport:
 
     Attributes:
         rules_sha256: Digest of the rule catalogue.
-        suite_sha256: Digest of the manifests of the cases that were chosen: all, or those that ``--case`` names and their parents.
+        suite_sha256: Digest of the manifests of the chosen cases: all, or the cases of ``--case`` and their parents.
         golden_files_sha256: Digest of the inputs of these cases, whether the driver could be asked about them or not.
-        expectations_sha256: Digest of the file of expectations, where one was given.
+        expectations_sha256: Digest of the file of expectations, if any.
         problems: Expectations that do not hold.
         exposures: The effects of well-formed lies on the driver.
-        not_asked: The cases that were not asked, by the capability that is missing.
-        index_left_aside: Queries that were answered rightly without the index, though they might have used it.
-        options: Options of the command without which a request is not repeated.
-        date: The day of the run, of results that are kept.
-        tools: Versions of the tools that the driver was built and run with, of results that are kept.
-        scored_by: The revision of the golden cases; absent where all cases count, as those of a folder that ``--cases`` names.
-        asked: The operations that each case was asked for, by its id.
-        refused: Ids of the cases whose file was refused, where a reader may refuse it or give its rows; absent in older results.
+        not_asked: The number of cases that were not asked, by missing capability.
+        index_left_aside: The number of queries that were answered correctly without the index, though they might have used it.
+        options: Options of the command that are needed to repeat a request.
+        date: The day of the run, for stored results.
+        tools: Versions of the tools with which the driver was built and run, for stored results.
+        scored_by: The revision of the golden cases; absent if all cases count, as for a folder of ``--cases``.
+        asked: The operations asked about each case, by case id.
+        refused: Ids of cases whose file was refused although a reader may also return its rows; absent in older results.
         submitted: The source of stored results that were produced elsewhere.
-        collection: The files that were asked about in place of golden files: on what each verdict rests, and which features fail.
+        collection: The user's files that replaced golden files: the basis of each verdict, and the failing features.
     """
 
     schema_version: int
@@ -368,9 +370,9 @@ class RunReport:
 
     @property
     def exit_code(self) -> int:
-        """0 all well, 1 failures, 2 nothing was tested, 3 stale expectations, 4 crashes or protocol errors.
+        """The exit code of the run: 0 success, 1 failures, 2 nothing was tested, 3 stale expectations, 4 crashes or protocol errors.
 
-        The highest wins. Expected results do not count, nor does a case that is not in the revision.
+        The highest applicable code is used. Expected results do not count, nor do cases that are not in the revision.
         """
         new = [result.outcome for result in self.scored if not result.known]
         if any(outcome in BROKEN for outcome in new):
@@ -383,51 +385,51 @@ class RunReport:
 
     @property
     def tested_nothing(self) -> bool:
-        """True if the driver supports nothing of what it was to be asked, unexpectedly."""
+        """Whether the driver unexpectedly supports none of the requests."""
         return not (self.exposures or self.summary.outcomes.get("passed")) and all(
             result.outcome == "unsupported" and not result.known for result in self.results
         )
 
     @property
     def scored(self) -> list[Result]:
-        """The results that count."""
+        """The counting results."""
         return [result for result in self.results if not result.unscored]
 
     @property
     def own_scores(self) -> list[Score]:
-        """The scores that tell how well the driver does: all but `past_foreign`."""
+        """The scores of the driver's own abilities: all but `past_foreign`."""
         return [one for one in self.scores if not self.driver.reads_past(one.family, one.operation)]
 
     @property
     def past_foreign(self) -> list[Score]:
-        """Scores of files with indexes that the driver does not know, which it reads past."""
+        """Scores for files with indexes that the driver does not know and ignores."""
         return [one for one in self.scores if self.driver.reads_past(one.family, one.operation)]
 
     @property
     def causes(self) -> list[list[Result]]:
-        """Unexpected failures that count, by cause: the gravest first, then the most frequent."""
+        """Unexpected counting failures, grouped by cause: the most severe first, then the most frequent."""
         return _by_cause(self.scored)
 
     @property
     def unscored_causes(self) -> list[list[Result]]:
-        """The same of cases that do not count yet."""
+        """Unexpected failures of cases that do not count yet, grouped by cause."""
         return _by_cause([result for result in self.results if result.unscored])
 
     @property
     def asked_about(self) -> frozenset[str]:
-        """Ids of the cases that results and exposures name."""
+        """The ids of the cases in results and exposures."""
         return frozenset({one.case for one in self.results} | {one.case for one in self.exposures})
 
     @property
     def by_family(self) -> dict[str, list[Result]]:
-        """The results of each family, the greeting's under ``hello``."""
+        """The results of each family; the greeting is under ``hello``."""
         families: dict[str, list[Result]] = {}
         for result in self.results:
             families.setdefault(result.family or "hello", []).append(result)
         return families
 
     def to_json(self, indent: int | None = 2) -> str:
-        """The result as JSON text in ASCII. Members that are ``None`` are left out."""
+        """The result as ASCII JSON. Members that are ``None`` are omitted."""
         return members_json(self, indent)
 
 
@@ -454,7 +456,7 @@ def scores(
 
     Args:
         results: The results.
-        undeclared: By family and operation the cases that were not asked, since the driver does not declare what they take.
+        undeclared: The cases that were not asked since the driver does not declare a capability, by family and operation.
     """
     counted: list[Score] = []
     missing = undeclared or {}

@@ -1,4 +1,4 @@
-"""The words of the results of a run: operations, outcomes, and how grave what was observed is."""
+"""The words for results of a run: operations, outcomes, and observed severities."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import Literal, get_args
 
 TELLING = re.compile(r"panic|fatal error|Exception|Error:|^\w*Error$|\bpanicked at\b|^SIG|signal ", re.ASCII)
-"""What is in a line that tells why a program ended, in whichever language it was written."""
+"""A pattern for lines that explain why a program ended, in any programming language."""
 
 Operation = Literal["read", "decode", "lint", "encode", "update", "scan", "snapshot", "prune", "plan"]
-"""Operations on cases, in the order in which a run asks for them."""
+"""Operations on cases, in the order in which a run requests them."""
 
 Outcome = Literal[
     "passed",
@@ -24,14 +24,14 @@ Outcome = Literal[
     "exposed",
     "unsupported",
 ]
-"""Outcome of one operation on one case.
+"""The outcome of one operation on one case.
 
-``crashed``: a signal, the time limit, or an exit status other than 0 and 3; never a refusal.  ``refused by accident``: a refusal
-was right, but what reached the caller is an exception that no library raises on purpose.  ``protocol error``: the answer is
-missing or malformed.  ``unstable``: the answer is wrong, or there is none, and right when a fresh process is asked.  ``inherited``: the answers are wrong, and equally wrong about the valid parent, where they count.  ``no
-credit``: a negative case was answered rightly by a driver that answers its valid parent wrongly, so the answer proves nothing.
-``exposed``: the rows are those that a well-formed lie makes of the file, for which no reader is blamed.  ``unsupported``: the library does
-not have what the case takes, and says so.
+``crashed``: a signal, the time limit, or an exit status other than 0 and 3; never a refusal. ``refused by accident``: a refusal is right,
+but the caller received an exception that no library raises on purpose. ``protocol error``: the answer is missing or malformed.
+``unstable``: the answer is wrong or missing, but right when a fresh process is asked. ``inherited``: the answers are wrong in the same way
+as for the valid parent, where they count. ``no credit``: the driver answers a negative case correctly but its valid parent wrongly, so the
+answer proves nothing. ``exposed``: the rows are the effect of a well-formed lie, for which no reader is blamed. ``unsupported``: the
+library reports that it lacks a needed feature.
 """
 
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
@@ -40,16 +40,16 @@ UNSCORED: frozenset[Outcome] = frozenset({"exposed", "unsupported"})
 """Outcomes that are neither right nor wrong."""
 
 GOOD: frozenset[Outcome] = frozenset({"passed", "inherited", *UNSCORED})
-"""Outcomes with which nothing is wrong that is not counted elsewhere."""
+"""Outcomes without an error that counts here."""
 
 NEITHER: frozenset[Outcome] = GOOD - {"passed"}
-"""Outcomes with which nothing is wrong, and nothing was shown to be right."""
+"""Outcomes without an error, which prove nothing."""
 
 BROKEN: frozenset[Outcome] = frozenset({"crashed", "protocol error"})
-"""Outcomes in which the driver gave no answer."""
+"""Outcomes in which the driver did not answer."""
 
 UNMET = 9
-"""The severity that writers alone have, of a file that is right and not as wished."""
+"""The severity for a written file that is valid but not as requested; only writers have it."""
 
 SEVERITIES: dict[int, str] = {
     1: "wrong rows from a valid file",
@@ -62,17 +62,17 @@ SEVERITIES: dict[int, str] = {
     8: "refusal of an odd but legal file",
     UNMET: "writes a file that differs from the request",
 }
-"""The observation, the gravest first. It is about what the driver did, not about what the rule could do."""
+"""Severities by number, the most severe first. They describe the driver's behavior, not the possible effect of the rule."""
 
 WRITER_SEVERITIES: dict[int, str] = {
     1: "writes a wrong file",
     2: "crashes while writing",
     3: "refuses to write",
 }
-"""The observation of a writer, where it is something else than of a reader."""
+"""Severities with another meaning for writers than for readers."""
 
 FOREIGN = ("IDX1", "DIR")
-"""Families whose indexes are bytes that Parquet does not define. A reader that does not know them reads past them."""
+"""Families of indexes that Parquet does not define. A reader that does not know them ignores their bytes."""
 
 PAST_FOREIGN: tuple[Operation, ...] = ("read", "scan")
 """Operations that a reader can do if it ignores the index."""
@@ -81,21 +81,24 @@ WRITING: tuple[Operation, ...] = ("encode", "update")
 """Operations of writers."""
 
 UNCLASSED = max(SEVERITIES) + 1
-"""Where what is wrong, and has no severity, is placed in an order by severity."""
+"""The rank of failures without a severity in an order by severity."""
 
 Blame = Literal["by the index", "of the filter", "without it too"]
-"""Whether an answer that is wrong with the index is right without it. ``of the filter``: it is, but the driver does not declare that the
-library can switch the index off, so that what filters without it may be the driver, or another part of the library."""
+"""Whether an answer that is wrong with the index is right without it.
+
+``of the filter``: it is, but the driver does not declare that the library can switch the index off. So the filter without index may belong
+to the driver, or to another part of the library.
+"""
 
 ExposureVerdict = Literal["right", "rows lost", "wrong rows", "refused", "crashed", "unsupported"]
 """The effect of a well-formed lie on a reader."""
 
 
 def severity_name(severity: int | None) -> str:
-    """The observed severity in words; empty for none, and the number if another version wrote it."""
+    """The observed severity in words; empty for none, and the number if it is from another version."""
     return "" if severity is None else SEVERITIES.get(severity, f"severity {severity}")
 
 
 def counts(outcomes: Sequence[Outcome]) -> dict[str, int]:
-    """Count of each outcome, in the order of `Outcome`, without those that do not occur."""
+    """The count of each outcome, in the order of `Outcome`; outcomes that do not occur are omitted."""
     return {outcome: outcomes.count(outcome) for outcome in OUTCOMES if outcome in outcomes}

@@ -1,8 +1,8 @@
-"""The result of a run for people at a terminal or in a log.
+"""The result of a run as text for a terminal or a log.
 
-Failures are shown by cause, the gravest first; failures with a common cause are shown once.  The first causes
-have the lines that one needs first and the command that repeats them, further ones a line each.  A verbose
-text has every cause with all lines, at most 25.  Colour appears on a terminal only.
+Failures are shown by cause, the gravest first; failures with a common cause are shown once. The first causes have the most important lines
+and the command that repeats them; the others have one line each. A verbose text has every cause with all lines, at most 25. Colour appears
+on a terminal only.
 """
 
 from __future__ import annotations
@@ -39,17 +39,17 @@ COLOURS = {
     "unsupported": "dim",
 }
 GREATEST_VALUE = 400
-"""Characters of an expected or actual value that are shown."""
+"""The number of characters of an expected or actual value that are shown."""
 
 RULES_SHOWN = 3
 FEATURES_SHOWN = 12
-"""Features that fail most, of files of someone's own."""
+"""The number of features shown that fail most, for a user's own files."""
 
 CASES_SHOWN = 8
-"""Further cases of a cause that are named."""
+"""The number of further cases of a cause that are listed."""
 
 CAUSES_IN_FULL, CAUSES_SHOWN = 3, 10
-"""Causes that have several lines, and those that have a line at least; further ones are counted."""
+"""The number of causes with several lines, and of causes with at least one line; the others are counted."""
 
 GIST = (
     "observed",
@@ -64,11 +64,11 @@ GIST = (
     "also",
     "repeat",
 )
-"""Labels of the lines that one needs first."""
+"""Labels of the most important lines."""
 
 
 def render(report: RunReport, stream: TextIO | None = None, *, verbose: bool = False) -> None:
-    """Write the result to a stream, by default stdout; a verbose one has all causes and all their lines."""
+    """Write the result to a stream, by default stdout; a verbose text has all causes with all lines."""
     console = plain_console(stream or sys.stdout)
     causes = [*report.causes, *report.unscored_causes]
     for number, results in enumerate(causes if verbose else causes[:CAUSES_SHOWN]):
@@ -85,7 +85,7 @@ def render(report: RunReport, stream: TextIO | None = None, *, verbose: bool = F
             continue
         lines = [*details(first, report), *_shared(results, report), *_others(results)]
         for label, value in lines if verbose else _gist(lines):
-            if label != "features" or len(results) == 1:  # what all of them share is shown instead
+            if label != "features" or len(results) == 1:  # their common features are shown instead
                 write_row(console, label, value)
         console.print()
     if not verbose and causes[CAUSES_IN_FULL:]:
@@ -104,9 +104,9 @@ def render(report: RunReport, stream: TextIO | None = None, *, verbose: bool = F
 
 
 def details(result: Result, report: RunReport) -> Iterator[tuple[str, str]]:
-    """Label and value of the lines after the first: at most 24.
+    """Yield label and value of the lines after the first: at most 24.
 
-    The last is the command that asks for one operation on one case again, and keeps request, answer and files.
+    The last one is the command that repeats one operation on one case, and keeps request, answer and files.
     """
     if result.severity is not None:
         yield "observed", observed_words(result)
@@ -143,7 +143,7 @@ def details(result: Result, report: RunReport) -> Iterator[tuple[str, str]]:
 
 
 def _gist(lines: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    """The lines with `GIST` labels: of several with one label the first; of stderr the one that names the error."""
+    """The lines with `GIST` labels: the first line of each label, and for stderr the line with the error."""
     first = dict(reversed(lines))
     if said := [value for label, value in lines if label == "stderr"]:
         first["stderr"] = naming_the_error(said)
@@ -151,7 +151,7 @@ def _gist(lines: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
 
 
 def naming_the_error(lines: Sequence[str]) -> str:
-    r"""The line of stderr that names the error: where a trace begins, except in Python, where it ends so.
+    r"""The line of stderr with the error: the first line of a trace; in Python, the last line.
 
     >>> naming_the_error(["fatal error: runtime: out of memory", "runtime stack:", "panic.go:1229 +0x48"])
     'fatal error: runtime: out of memory'
@@ -168,21 +168,21 @@ def naming_the_error(lines: Sequence[str]) -> str:
 
 
 def _reason(result: Result) -> str:
-    """Why, in one line, with what the driver wrote where it ended."""
-    if result.reason == "accepted":  # alone the word says nothing wrong
+    """The reason in one line, with the last output of the driver."""
+    if result.reason == "accepted":  # the word alone would not say what is wrong
         return observed_words(result) or result.reason
     said = (result.stderr or "").splitlines()
     return f"{result.reason}: {_shortened(naming_the_error(said))}" if said else result.reason
 
 
 def _shared(results: Sequence[Result], report: RunReport) -> Iterator[tuple[str, str]]:
-    """The features of several results of one cause."""
+    """Yield the common features of several results of one cause."""
     if len(results) > 1:
         yield from (("in common", line) for line in shared_features(results, report))
 
 
 def shared_features(results: Sequence[Result], report: RunReport) -> list[str]:
-    """A line with the features that all files of one cause have and no passed file has; no line without such features."""
+    """A line with the features that all files of one cause have and no passed file has; empty without such features."""
     if report.collection is None:
         return []
     names = list(dict.fromkeys(result.case for result in results))
@@ -193,7 +193,7 @@ def shared_features(results: Sequence[Result], report: RunReport) -> list[str]:
 
 
 def how_it_is_named(report: RunReport) -> list[str]:
-    """The end of a command that asks this driver."""
+    """The arguments of a command that select this driver."""
     name = report.driver.shipped
     return ["--driver", name] if name else ["--", *report.driver.command]
 
@@ -204,7 +204,7 @@ def shown(predicate: Sequence[Any]) -> str:
 
 
 def _others(results: Sequence[Result]) -> Iterator[tuple[str, str]]:
-    """The further cases of a cause."""
+    """Yield the other cases of a cause."""
     operation = results[0].operation
     names = [
         result.case if result.operation == operation else f"{result.case} ({result.operation})"
@@ -267,7 +267,7 @@ def _collection(console: Console, collection: run_files.Collection) -> None:
 
 
 def tally(report: RunReport) -> str:
-    """All results in a line, without reads past foreign bytes: ``327 of 356 passed, 9 crashed``; what is unsupported could not pass."""
+    """All results in a line, such as ``327 of 356 passed, 9 crashed``, without files whose index is ignored; unsupported cases could not pass."""
     foreign = Counter[str]()
     for score in report.past_foreign:
         foreign.update(score.outcomes)
@@ -283,7 +283,7 @@ def tally(report: RunReport) -> str:
 
 
 def not_scored(report: RunReport) -> str:
-    """Why a case does not count."""
+    """The reason why a case does not count."""
     return f"not scored yet: after revision {report.scored_by.revision}" if report.scored_by else "not scored"
 
 
@@ -309,7 +309,7 @@ def exposed(report: RunReport) -> str:
 
 
 def past_foreign(report: RunReport) -> str:
-    """A line with the number of files that it read without knowing their indexes; empty for none."""
+    """A line with the number of files that it read without knowing their indexes; empty if there are none."""
     passed, asked = (sum(getattr(one, name) for one in report.past_foreign) for name in ("passed", "asked"))
     return f"reads past foreign bytes, counted apart: {passed} of {asked} passed" if asked else ""
 
@@ -321,13 +321,13 @@ def undeclared(report: RunReport) -> str:
 
 
 def observed(report: RunReport) -> str:
-    """The observation in all results that count, expected or not, in a line, with the counts that are side by side."""
+    """A line with the observed severities of all counting results, including expected ones, as counted side by side."""
     counts = observed_counts(report.scored)
     return "; ".join(f"{sign_words(sign)}: {count}" for sign, count in counts.items())
 
 
 def warned(report: RunReport) -> Iterator[str]:
-    """What the judge warns of in files that the driver wrote, a line for each rule."""
+    """Yield the judge's warnings about files that the driver wrote, one line for each rule."""
     files: dict[str, list[tuple[str, str]]] = {}
     for result in report.results:
         for warning in result.warnings or []:
@@ -340,7 +340,7 @@ def warned(report: RunReport) -> Iterator[str]:
 
 
 def left_aside(report: RunReport) -> str:
-    """How often the index was not used, in a line."""
+    """A line with the number of queries that did not use the index."""
     return f"{_counted(report.index_left_aside, 'query', 'queries')} answered without the index"
 
 

@@ -1,4 +1,4 @@
-"""The result of a run as people look at it: what was observed, by cause, the gravest first."""
+"""The view of a run's result for people: observations by cause, the most severe first."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SEVERITY_TONES: dict[int, Tone] = {
 EXPOSURE_VERDICTS: tuple[ExposureVerdict, ...] = get_args(ExposureVerdict)
 
 MISLED: tuple[ExposureVerdict, ...] = ("rows lost", "wrong rows", "crashed", "refused")
-"""What a reader makes of a well-formed lie where it does not answer rightly, the gravest first."""
+"""Answers to a well-formed lie that are not right, the most severe first."""
 
 NEVER_SCORED = (
     "The metadata of these files is well formed and untrue, which no reader can see. "
@@ -39,11 +39,11 @@ NEVER_SCORED = (
 )
 
 TOLD_ELSEWHERE = ("rule", "more", "because", "stderr")
-"""Lines of the text that an item has members for."""
+"""Labels of text lines that are other members of an item."""
 
 
 def view(report: RunReport) -> View:
-    """The result of a run as people look at it."""
+    """The view of a run's result for people."""
     groups = list(_groups(report))
     return View(
         kind="run",
@@ -86,7 +86,7 @@ def _facts(report: RunReport) -> list[tuple[str, str]]:
 
 
 def _tiles(report: RunReport) -> Iterator[Tile]:
-    """What passed, what is wrong by severity, and what has none: counted as side by side, expected or not."""
+    """Yield the count of passed results, and the counts by severity and outcome, including expected results."""
     outcomes = report.summary.outcomes
     yield Tile("cases", report.summary.cases)
     foreign = sum(score.passed for score in report.past_foreign)
@@ -131,7 +131,7 @@ def _remarks(report: RunReport) -> Iterator[str]:
 
 
 def _groups(report: RunReport) -> Iterator[ItemGroup]:
-    """What is wrong by cause, and behind it what was expected."""
+    """Yield the failures by cause, then the expected failures."""
     for results in report.causes:
         first = results[0]
         yield ItemGroup(
@@ -188,7 +188,7 @@ def _with_sentence(rule: str) -> str:
 
 
 def exposure_table(exposures: list[Exposure]) -> list[tuple[str, ...]]:
-    """The effects of well-formed lies on a reader by family, with a header and the sum; empty if none was asked."""
+    """The effects of well-formed lies on a reader by family, with a header and the sum; empty if there are none."""
     if not exposures:
         return []
     met = [verdict for verdict in EXPOSURE_VERDICTS if any(one.verdict == verdict for one in exposures)]

@@ -1,1 +1,1 @@
-"""Several results of runs, one beside the other."""
+"""The results of several runs, side by side."""

@@ -1,7 +1,6 @@
-"""Several results side by side as one page of HTML that needs nothing else.
+"""Several results side by side as one self-contained HTML page.
 
-There is no script on it: families are chosen by radio buttons and a style sheet.  Marks are letters, so that readers do not need to see
-their colors.
+It has no script: radio buttons and a style sheet select families. Marks are letters, so that readers do not need to see their colors.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ MARK_CLASSES: dict[str, str] = {
     "(✓)": "lie right",
     "(u)": "lie",
 }
-"""Classes of marks in the style sheet: what is about valid files is loud, what is never scored has a dashed border."""
+"""CSS classes of marks: marks about valid files are prominent, unscored marks have a dashed border."""
 
 
 def render(shown: SideBySide, stream: TextIO) -> None:
@@ -52,12 +51,12 @@ def render(shown: SideBySide, stream: TextIO) -> None:
 
 
 def class_of(mark: str) -> str:
-    """The classes of a mark."""
+    """The CSS classes of a mark."""
     return MARK_CLASSES.get(mark, "quiet" if mark in QUIET_MARKS else "bad")
 
 
 def _choosing(count: int) -> list[str]:
-    """Rules that hide all families but the chosen one; they name families by number alone."""
+    """CSS rules that hide all families except the chosen one; families are named only by number."""
     return [
         f"#family-{number}:checked ~ .families > :not(.family-{number}) {{ display: none; }}"
         for number in range(1, count + 1)
@@ -65,7 +64,7 @@ def _choosing(count: int) -> list[str]:
 
 
 def _parts(rows: list[Row]) -> tuple[list[Row], list[Row]]:
-    """The rows of a family that are scored, and those of lies."""
+    """The scored rows of a family, and its rows about lies."""
     return [row for row in rows if row.scored], [row for row in rows if not row.scored]
 
 

@@ -22,7 +22,7 @@ SCHEMA_VERSION = 1
 
 NOT_ASKED = "not asked"
 NOT_TOLD = "passed or not asked"
-"""What became of a question that a result does not name; the second of a result that leaves out what passed."""
+"""The results of a question that a report does not list; the second is for a report without passed results."""
 
 SEVERITY_MARKS: dict[str, str] = {
     "1": "W",
@@ -38,7 +38,7 @@ SEVERITY_MARKS: dict[str, str] = {
     "w2": "E",
     "w3": "D",
 }
-"""Marks of what was observed, by its sign: capital letters are about valid files, and about what writers write."""
+"""Marks of observed severities, by key: capital letters are about valid files, and about written files."""
 
 OUTCOME_MARKS: dict[str, str] = {
     "passed": "✓",
@@ -54,7 +54,7 @@ OUTCOME_MARKS: dict[str, str] = {
     NOT_TOLD: "-",
     NOT_ASKED: "·",
 }
-"""Marks of outcomes that have no severity."""
+"""Marks of outcomes without a severity."""
 
 EXPOSURE_MARKS: dict[str, str] = {
     "right": "(✓)",
@@ -64,18 +64,18 @@ EXPOSURE_MARKS: dict[str, str] = {
     "crashed": "(C)",
     "unsupported": "(u)",
 }
-"""Marks of what was made of a well-formed lie: parentheses say that it is not scored."""
+"""Marks of answers to a well-formed lie; parentheses mean that they are not scored."""
 
 QUIET_MARKS = frozenset(
     {OUTCOME_MARKS[name] for name in (*GOOD, NOT_TOLD, NOT_ASKED)}
     | {EXPOSURE_MARKS["right"], EXPOSURE_MARKS["unsupported"]}
 )
-"""Marks with which nothing is wrong."""
+"""Marks without an error."""
 
 EXPOSED: tuple[ExposureVerdict, ...] = get_args(ExposureVerdict)
 
 LIE_GRAVITY = ("rows lost", "wrong rows", "crashed", "refused")
-"""Answers to a well-formed lie that are not right, the gravest first."""
+"""Answers to a well-formed lie that are not right, the most severe first."""
 
 
 @dataclass(frozen=True)
@@ -83,9 +83,9 @@ class Cell:
     """The result of one implementation for one question.
 
     Attributes:
-        mark: A letter or a sign, in parentheses where it is not scored.
-        meaning: What the mark means.
-        severity: The observation, see `SEVERITIES`, where something is wrong.
+        mark: A letter or a sign, in parentheses if it is not scored.
+        meaning: The meaning of the mark.
+        severity: The observed severity, see `SEVERITIES`, if something is wrong.
         detail: The reason in one line.
     """
 
@@ -102,10 +102,10 @@ class Row:
     Attributes:
         case: Id of the case.
         family: Its family.
-        operation: What was asked.
+        operation: The operation.
         scored: False for a well-formed lie.
-        cells: In the order of the implementations.
-        title: What the case is about.
+        cells: The cells, in the order of the implementations.
+        title: The title of the case.
     """
 
     case: str
@@ -121,22 +121,22 @@ class Implementation:
     """The overview of one result.
 
     Attributes:
-        label: Its name among the others: with its version, and with a number where these are equal.
+        label: Its unique label: name and version, and a number if another has the same.
         name: Its own name, or the command if it gives none.
         version: Its version.
         language: Its language.
-        pqassay: The version that asked.
-        cases: How many cases were asked.
-        questions: How many results there could be: those that are scored, and what is unsupported or not declared.
-        asked: How many results are scored.
-        passed: How many of them passed.
-        past_foreign: How many more passed of files with indexes that it does not know, which it reads past.
-        severities: How many results have each severity, by its number, behind a ``w`` where it is about a writer.
-        otherwise: How many results have each outcome without a severity, but those that passed.
+        pqassay: The version of pqassay in the run.
+        cases: The number of asked cases.
+        questions: The number of possible results: scored, unsupported and not declared.
+        asked: The number of scored results.
+        passed: The number of passed results.
+        past_foreign: The number of further passed results for files with indexes that it does not know and ignores.
+        severities: The number of results with each severity, by its number; severities of writers have the prefix ``w``.
+        otherwise: The number of results with each outcome that has no severity, except passed.
         scores: Counts by family and operation.
         exposure: The effects of well-formed lies, which are never scored.
-        not_asked: How many questions were not asked, since a capability is not declared.
-        golden_files_sha256: Digest of the golden files that it was asked about.
+        not_asked: The number of questions that were not asked since a capability is not declared.
+        golden_files_sha256: Digest of the golden files in the run.
     """
 
     label: str
@@ -159,7 +159,7 @@ class Implementation:
 
 @dataclass(frozen=True)
 class Column:
-    """A mark, what it means, and how often each implementation has it."""
+    """A mark, its meaning, and its count for each implementation."""
 
     mark: str
     meaning: str
@@ -168,7 +168,7 @@ class Column:
 
 @dataclass(frozen=True)
 class SideBySide:
-    """Several results; ``remarks`` say what makes them less comparable."""
+    """Several results side by side; ``remarks`` name limits of the comparison."""
 
     schema_version: int
     kind: Literal["side by side"]
@@ -183,7 +183,7 @@ class SideBySide:
 
     @property
     def questions(self) -> list[tuple[str, Operation]]:
-        """Family and operation of every score of which something was asked, in the order of families and operations."""
+        """Family and operation of every score with asked questions, in the order of families and operations."""
         asked_about: set[tuple[str, Operation]] = {
             (score.family, score.operation)
             for each in self.implementations
@@ -194,7 +194,7 @@ class SideBySide:
         return sorted(asked_about, key=lambda asked: (encodable(asked[0]), operations.index(asked[1])))
 
     def passed_of_asked(self, family: str, operation: str) -> list[str]:
-        """The score of each implementation as ``71/72``, or as ``71/72 of 80`` of all cases; what was not asked as in the matrix."""
+        """The score of each implementation as ``71/72``, or as ``71/72 of 80`` cases; for unasked questions, the mark of the matrix."""
         found = [
             next((one for one in each.scores if (one.family, one.operation) == (family, operation)), None)
             for each in self.implementations
@@ -203,7 +203,7 @@ class SideBySide:
 
     @property
     def counted(self) -> list[Column]:
-        """The marks that are counted for each implementation beside passed cases, the gravest first."""
+        """The marks that are counted for each implementation beside passed cases, the most severe first."""
         columns = [
             Column(
                 SEVERITY_MARKS.get(sign, sign),
@@ -228,7 +228,7 @@ class SideBySide:
 
     @property
     def legend(self) -> tuple[dict[str, str], dict[str, str]]:
-        """The marks that occur with their meanings, the gravest first: those that are scored, and those of lies."""
+        """The marks that occur with their meanings, the most severe first: scored marks, and marks of lies."""
         meanings = {cell.mark: cell.meaning for row in self.rows for cell in row.cells}
         meanings |= {column.mark: column.meaning for column in self.counted}
         lies = [EXPOSURE_MARKS[verdict] for verdict in (*LIE_GRAVITY, "right", "unsupported")]
@@ -239,7 +239,7 @@ class SideBySide:
         )
 
     def to_json(self, indent: int | None = 2) -> str:
-        """The results side by side as JSON text in ASCII."""
+        """The results side by side as ASCII JSON."""
         return members_json(self, indent)
 
 
@@ -248,10 +248,10 @@ def side_by_side(reports: Sequence[Report | RunReport], names: Sequence[str]) ->
 
     Args:
         reports: The results.
-        names: Its name in messages: their files.
+        names: The names of the results in messages: their files.
 
     Raises:
-        UsageError: One of them is the report of a check.
+        UsageError: A report is of a check.
     """
     runs: list[RunReport] = []
     for report, name in zip(reports, names, strict=True):
@@ -268,7 +268,7 @@ def side_by_side(reports: Sequence[Report | RunReport], names: Sequence[str]) ->
 
 
 def _labels(runs: Sequence[RunReport]) -> list[str]:
-    """The names of the implementations, each once."""
+    """The unique labels of the implementations."""
     given = [run.driver.label for run in runs]
     return [
         label if given.count(label) == 1 else f"{label} ({given[: place + 1].count(label)})"
@@ -308,7 +308,7 @@ def _implementation(run: RunReport, label: str) -> Implementation:
 
 
 def _rows(runs: Sequence[RunReport]) -> Iterator[Row]:
-    """A row for each question that at least one result did not answer rightly, scored ones and lies."""
+    """Yield a row for each question that at least one result did not answer correctly, scored or lie."""
     results = [{(result.case, result.operation): result for result in run.results} for run in runs]
     wrong = (result for run in runs for result in run.scored if result.outcome not in GOOD and result.family)
     for case, operation in dict.fromkeys((result.case, result.operation) for result in wrong):
@@ -346,7 +346,7 @@ def _exposed(one: Exposure | None) -> Cell:
 
 
 def _gravity(row: Row) -> tuple[str, bool, int, int, str, str]:
-    """Families apart, lies behind what is scored, the gravest first, then what most implementations do."""
+    """A sort key: by family, scored rows before lies, the most severe first, then by the number of implementations."""
     wrong = [cell for cell in row.cells if cell.mark not in QUIET_MARKS]
     if row.scored:
         gravest = min((cell.severity or UNCLASSED for cell in wrong), default=UNCLASSED)
@@ -357,7 +357,7 @@ def _gravity(row: Row) -> tuple[str, bool, int, int, str, str]:
 
 
 def _remarks(runs: Sequence[RunReport], implementations: Sequence[Implementation]) -> Iterator[str]:
-    """What makes results less comparable, a line each."""
+    """Yield limits of the comparison, one per line."""
     labels = [each.label for each in implementations]
     by_files: dict[str, list[str]] = {}
     for run, label in zip(runs, labels, strict=True):

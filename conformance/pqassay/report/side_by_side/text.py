@@ -1,6 +1,6 @@
 """Several results side by side, as text for a terminal or a log.
 
-Implementations are numbered, so that the matrix stays narrow however long their names are.
+Implementations are numbered, so the matrix stays narrow even with long names.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ STYLES: dict[str, str] = {
     "(C)": "magenta",
     "(R)": "yellow",
 }
-"""Colours of marks on a terminal."""
+"""Colors of marks on a terminal."""
 
 GAP = "  "
 
@@ -50,7 +50,7 @@ def render(shown: SideBySide, stream: TextIO) -> None:
 
 
 def render_scores(shown: SideBySide, stream: TextIO) -> None:
-    """Write what each implementation passed: over all, gravest marks first, and by family and operation."""
+    """Write the passed cases of each implementation: in total with the most severe marks, and by family and operation."""
     console = plain_console(stream)
     _table(console, overview(shown))
     console.print()
@@ -58,7 +58,7 @@ def render_scores(shown: SideBySide, stream: TextIO) -> None:
 
 
 def overview(shown: SideBySide) -> list[list[str]]:
-    """A header, and a row for each implementation: passed cases, counts by mark, and cases that were not asked."""
+    """A header, and a row for each implementation: passed cases, counts by mark, and unasked cases."""
     columns = shown.counted
     header = [
         "",
@@ -87,7 +87,7 @@ def overview(shown: SideBySide) -> list[list[str]]:
 
 
 def scores(shown: SideBySide) -> list[list[str]]:
-    """Passed of asked by family and operation, a column for each implementation, behind a header of their numbers."""
+    """Passed and asked cases by family and operation, with a column for each implementation under its number."""
     return [
         ["family", "operation", *_numbers(shown)],
         *(
@@ -106,14 +106,14 @@ def _width(rows: Sequence[Sequence[str]], column: int) -> int:
 
 
 def _padded(text: str, width: int, *, to_the_right: bool = False) -> str:
-    """A text as wide as its column, in cells of the terminal."""
+    """A text padded to the width of its column, in terminal cells."""
     text = printable(text)
     pad = " " * (width - cell_len(text))
     return pad + text if to_the_right else text + pad
 
 
 def _table(console: Console, rows: list[list[str]]) -> None:
-    """Rows behind a header; columns behind the first two are aligned to the right."""
+    """Write rows below a header; columns after the second are aligned to the right."""
     widths = [_width(rows, column) for column in range(len(rows[0]))]
     for number, row in enumerate(rows):
         cells = [
@@ -145,7 +145,7 @@ def _matrix(console: Console, shown: SideBySide) -> None:
 
 
 def _legend(shown: SideBySide) -> Iterator[str]:
-    """What the marks mean: a line for those that are scored, one for those of lies."""
+    """Yield the meanings of the marks: one line for scored marks, one for marks of lies."""
     scored, lies = ("; ".join(f"{mark} {meaning}" for mark, meaning in part.items()) for part in shown.legend)
     if scored:
         yield scored

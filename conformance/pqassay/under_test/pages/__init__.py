@@ -1,1 +1,1 @@
-"""Pages under test: a walk from header to header, where pages are by their offset index, and what a column index says about them."""
+"""Pages under test: the walk from header to header, their places in the offset index, and their bounds in the column index."""

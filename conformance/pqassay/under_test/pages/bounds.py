@@ -1,4 +1,4 @@
-"""The bounds of the pages of a column chunk, as its column index gives them, and those of the chunk itself."""
+"""The bounds of a column chunk's pages in its column index, and the bounds of the chunk itself."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def unequal_lists(index: ColumnIndex, pages: int) -> list[tuple[str, int]]:
-    """Names and lengths of the lists of a column index that do not have an entry for each page: PIX-021."""
+    """The names and lengths of column index lists without one entry per page: PIX-021."""
     lists = (index.null_pages, index.min_values, index.max_values, index.null_counts, index.nan_counts)
     names = ("null_pages", "min_values", "max_values", "null_counts", "nan_counts")
     return [
@@ -26,7 +26,7 @@ def unequal_lists(index: ColumnIndex, pages: int) -> list[tuple[str, int]]:
 
 
 def page_count(chunk: ColumnChunkUnderTest) -> int:
-    """Pages of the offset index; without one, those of the column index. Raises PIX-011 and what the indexes do."""
+    """The number of pages in the offset index, or without it in the column index. Raises PIX-011 and the errors of the indexes."""
     try:
         pages = len(chunk.offset_index.page_locations)
     except NotApplicable:
@@ -37,7 +37,7 @@ def page_count(chunk: ColumnChunkUnderTest) -> int:
 
 
 def even_column_index(chunk: ColumnChunkUnderTest) -> ColumnIndex:
-    """The column index, whose lists have an entry for each page. Raises PIX-021 and what the indexes do."""
+    """The column index, checked to have lists with an entry for each page. Raises PIX-021 and the errors of the indexes."""
     index, pages = chunk.column_index, page_count(chunk)
     if unequal_lists(index, pages):
         raise Broken("PIX-021")
@@ -45,12 +45,12 @@ def even_column_index(chunk: ColumnChunkUnderTest) -> ColumnIndex:
 
 
 def present_values(chunk: ColumnChunkUnderTest) -> list[int] | None:
-    """The number of values of each page that are not null, by the indexes; ``None`` where they do not say it.
+    """The number of non-null values of each page, from the indexes; ``None`` if they do not contain it.
 
-    In a column that does not repeat, each row is a value. In one that does, the definition level histograms tell.
+    In a column without lists, each row is a value. In a column with lists, the definition level histograms are used.
 
     Raises:
-        Malformed: PIX-015, PIX-016, PIX-021, and what the indexes raise.
+        Malformed: PIX-015, PIX-016, PIX-021, and the errors of the indexes.
     """
     index, leaf = chunk.even_column_index, chunk.leaf
     if leaf.max_repetition_level:
@@ -64,7 +64,7 @@ def present_values(chunk: ColumnChunkUnderTest) -> list[int] | None:
 
 
 def false_null_pages(nulls: Sequence[bool], present: Sequence[int]) -> list[int]:
-    """Pages that are called all-null pages and hold values, or the other way round: PIX-026."""
+    """The pages that are wrongly marked as all-null pages, or wrongly not marked: PIX-026."""
     return [
         page
         for page, (null, count) in enumerate(zip(nulls, present, strict=True))
@@ -73,9 +73,9 @@ def false_null_pages(nulls: Sequence[bool], present: Sequence[int]) -> list[int]
 
 
 def keys_of(order: Order, element: SchemaElement, raws: Sequence[bytes]) -> list[Any]:
-    """The keys by which bounds compare; ``None`` for NaN, and for what is not a value of the physical type.
+    """The sort keys of bounds; ``None`` for NaN, and for bytes that are not a value of the physical type.
 
-    Bounds of fixed byte arrays that are ordered byte by byte may be cut, as writers do with long ones.
+    Bounds of fixed-length byte arrays that are ordered bytewise may be truncated.
     """
     width = width_of(element)
     if order is Order.BYTES:
@@ -89,22 +89,22 @@ def keys_of(order: Order, element: SchemaElement, raws: Sequence[bytes]) -> list
 
 
 def _columns(found: Iterable[tuple[int, Any, Any]]) -> tuple[list[int], list[Any], list[Any]]:
-    """Lists of the first, second and third of each."""
+    """The first, second and third items of some tuples, as lists."""
     kept = list(found)
     return [page for page, _, _ in kept], [low for _, low, _ in kept], [high for _, _, high in kept]
 
 
 class PageBounds:
-    """The bounds of those pages of one chunk that hold more than nulls.
+    """The bounds of the pages of a chunk, except all-null pages.
 
     Attributes:
         chunk: The chunk.
-        order: How its values compare.
-        index: Its column index, whose lists have an entry for each page.
+        order: The order of its values.
+        index: Its column index; its lists have an entry for each page.
         pages: Positions of the pages.
-        lows, highs: The keys of their bounds, see `pqassay_spec.parquet.column_order.key`; ``None`` where there is none.
-        sound: Whether every page has two keys, the lower of which is not greater: if so, there is nothing to leave out.
-        least, greatest: The keys of the bounds of the chunk; ``None`` for one that is absent or no value.
+        lows, highs: The keys of their bounds, see `pqassay_spec.parquet.column_order.key`; ``None`` if there is no key.
+        sound: Whether every page has two keys in the right order, so that no page must be skipped.
+        least, greatest: The keys of the bounds of the chunk; ``None`` if absent or not a value.
     """
 
     def __init__(self, chunk: ColumnChunkUnderTest) -> None:
@@ -136,7 +136,7 @@ class PageBounds:
 
     @Remembered
     def comparable(self) -> tuple[Sequence[int], list[Any], list[Any]]:
-        """Positions, lower and upper keys of those pages about whose own bounds no rule complains."""
+        """Positions, lower and upper keys of the pages whose own bounds break no rule."""
         if self.sound:
             return self.pages, self.lows, self.highs
         return _columns(
@@ -147,9 +147,9 @@ class PageBounds:
 
     @Remembered
     def numbers(self) -> tuple[Sequence[int], list[Any], list[Any]]:
-        """As `comparable`, without all-NaN pages.
+        """Like `comparable`, without all-NaN pages.
 
-        Their bounds are NaN under the total order, and those of the chunk are about the other values.
+        Under the total order, all-NaN pages have NaN bounds, but the chunk's bounds describe only the other values.
         """
         if self.order not in TOTAL:
             return self.comparable
@@ -160,7 +160,7 @@ class PageBounds:
 
     @Remembered
     def swapped(self) -> list[int]:
-        """Positions of the pages whose lower bound is greater than the upper one: PIX-024."""
+        """Positions of the pages whose lower bound is greater than the upper bound: PIX-024."""
         return [
             page
             for page, low, high in zip(self.pages, self.lows, self.highs, strict=True)
@@ -168,11 +168,11 @@ class PageBounds:
         ]
 
     def no_values(self, raws: Sequence[bytes], found: Sequence[Any]) -> list[int]:
-        """Pages whose bound in a list is not a value of the physical type; ``found`` holds the keys of that list."""
+        """The pages whose bound in a list is not a value of the physical type; ``found`` has the keys of that list."""
         return [page for page in self._without_key(found) if not self._is_nan(raws[page])]
 
     def not_numbers(self, raws: Sequence[bytes], found: Sequence[Any]) -> list[int]:
-        """Pages whose bound in a list is NaN; ``found`` holds the keys of that list."""
+        """The pages whose bound in a list is NaN; ``found`` has the keys of that list."""
         return [page for page in self._without_key(found) if self._is_nan(raws[page])]
 
     def _without_key(self, found: Sequence[Any]) -> list[int]:
@@ -183,14 +183,14 @@ class PageBounds:
 
     @property
     def of_chunk(self) -> tuple[Any, Any]:
-        """The keys of the chunk's own bounds, ``None`` for one that is absent or no value. Raises STA-006."""
+        """The keys of the chunk's own bounds; ``None`` if absent or not a value. Raises STA-006."""
         low, high = self.least, self.greatest
         if low is not None and high is not None and low > high:
             raise Broken("STA-006")
         return low, high
 
     def require_true_null_pages(self) -> None:
-        """Raise PIX-026 if values are in pages that are left out here, and what `present_values` raises."""
+        """Raise PIX-026 if pages marked as all-null have values, and the errors of `present_values`."""
         if True in self.index.null_pages:
             present = present_values(self.chunk)
             if present is not None and false_null_pages(self.index.null_pages, present):
@@ -198,7 +198,7 @@ class PageBounds:
 
     @Remembered
     def outside_of_chunk(self) -> list[int]:
-        """Pages whose bounds lie wholly below or above those of the chunk: PIX-034. Raises STA-006."""
+        """The pages whose bounds lie completely below or above the chunk's bounds: PIX-034. Raises STA-006."""
         least, greatest = self.of_chunk
         return [
             page

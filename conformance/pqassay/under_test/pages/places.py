@@ -1,4 +1,4 @@
-"""Places and rows of the pages of a column chunk, by its offset index."""
+"""Places and rows of the pages of a column chunk, from its offset index."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ if TYPE_CHECKING:
 
 
 def not_ascending(values: list[int]) -> list[int]:
-    """Positions of the values that are not greater than the one before them."""
+    """Positions of the values that are not greater than the value before."""
     return [place for place in range(1, len(values)) if values[place] <= values[place - 1]]
 
 
 class PagePlaces:
-    """The pages of one chunk as its offset index lists them.
+    """The pages of one chunk in its offset index.
 
     Attributes:
         chunk: The chunk.
-        offsets: Where each page begins in the file.
-        sizes: Bytes of each page, its header among them.
-        first_rows: The row of the row group with which each page begins.
-        out_of_order: Pages that do not begin after the beginning of the one before them: PIX-012.
+        offsets: The offset of each page in the file.
+        sizes: The size of each page in bytes, including its header.
+        first_rows: The first row of each page, counted within the row group.
+        out_of_order: Pages that do not begin after the previous page begins: PIX-012.
     """
 
     def __init__(self, chunk: ColumnChunkUnderTest) -> None:
@@ -36,12 +36,12 @@ class PagePlaces:
         self.out_of_order = not_ascending(self.offsets)
 
     def field(self, page: int, name: str = "") -> Field:
-        """The entry of a page, or one of its fields."""
+        """The field of a page's entry, or of a member of it."""
         return self.chunk.fields.offset_index / f"page_locations[{page}]" / name
 
     @Remembered
     def outside(self) -> list[int]:
-        """Pages that do not lie in the chunk, or are empty: PIX-013. Raises PIX-012 and what `span` of the chunk does."""
+        """The pages that are empty or lie outside the chunk: PIX-013. Raises PIX-012 and the errors of `span` of the chunk."""
         start, end = self.chunk.span
         if self.out_of_order:
             raise Broken("PIX-012")
@@ -53,13 +53,13 @@ class PagePlaces:
         ]
 
     def require_inside(self) -> None:
-        """Raise what is wrong with order or place of a page: PIX-012, PIX-013, and what `outside` raises."""
+        """Raise the error in the order or place of a page: PIX-012, PIX-013, and the errors of `outside`."""
         if self.outside:
             raise Broken("PIX-013")
 
     @property
     def rows_out_of_order(self) -> list[int]:
-        """Pages that begin with no later row than the one before them, or behind the last row: PIX-016. Raises PIX-015."""
+        """The pages whose first row is not greater than the previous page's, or beyond the last row: PIX-016. Raises PIX-015."""
         first_rows, count = self.first_rows, self.chunk.group.num_rows
         if first_rows and first_rows[0] != 0:
             raise Broken("PIX-015")
@@ -70,7 +70,7 @@ class PagePlaces:
 
     @Remembered
     def row_counts(self) -> list[int]:
-        """Rows of each page. Raises PIX-015, PIX-016."""
+        """The number of rows of each page. Raises PIX-015, PIX-016."""
         if self.rows_out_of_order:
             raise Broken("PIX-016")
         rows = self.first_rows

@@ -1,7 +1,7 @@
-"""The pages of a column chunk, found by walking their headers from the footer's ranges.
+"""The pages of a column chunk, found by walking their headers within the footer's range.
 
-The page index is never asked: it is one of the things that the walk is to judge.  Bodies are skipped, so that of
-great pages little more than the headers is read; of small ones, many are read at once.
+The walk never uses the page index, since it serves to judge it. Bodies are skipped: little more than the headers of large pages is read,
+and many small pages are read at once.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from pqassay_spec.parquet.thrift import (
 )
 
 MOST_PAGES = 1 << 22
-"""Pages of one chunk that are walked; even pages of a single row seldom come near."""
+"""The largest number of pages of one chunk that are walked; even chunks with one row per page rarely have as many."""
 
 LONGEST_HEADER = 16 << 20
-"""Bytes in which a page header has to end; statistics of long texts make great ones, and readers stop here as well."""
+"""The largest size of a page header in bytes. Statistics of long texts make long headers; other readers have this limit as well."""
 
 BATCH = 4 << 20
-"""Bytes of bodies that are read at once, where single ones are shorter."""
+"""The number of bytes of bodies that are read at once, if each body is shorter."""
 
 
 class _Stride(NamedTuple):
-    """The lengths of reads: the first bytes of a run of pages, the most at once, and what is rather read than skipped."""
+    """The lengths of reads: the first bytes of a run of pages, the most at once, and the largest gap that is read rather than skipped."""
 
     first: int
     most: int
@@ -43,17 +43,17 @@ class _Stride(NamedTuple):
 
 LOCAL = _Stride(16 << 10, 1 << 20, 16 << 10)
 REMOTE = _Stride(1 << 20, 4 << 20, 1 << 20)
-"""A request takes as long as a megabyte."""
+"""The lengths for stores, where a request takes as long as reading a megabyte."""
 
 
 class PageUnderTest(NamedTuple):
     """One page of a column chunk.
 
     Attributes:
-        number: Position among all pages of the chunk, a dictionary page included.
-        offset: Where its header begins in the file.
+        number: Its position among all pages of the chunk, including dictionary pages.
+        offset: The offset of its header in the file.
         header: Its header.
-        header_length: Bytes of the header as stored.
+        header_length: The stored size of the header in bytes.
     """
 
     number: int
@@ -68,12 +68,12 @@ class PageUnderTest(NamedTuple):
 
     @property
     def stored_length(self) -> int:
-        """Bytes of header and body as stored."""
+        """The stored size of header and body in bytes."""
         return self.header_length + self.header.compressed_page_size
 
     @property
     def is_data(self) -> bool:
-        """Whether it is a data page, of whichever version."""
+        """Whether it is a data page of any version."""
         return self.header.type in DATA_PAGES
 
     @property
@@ -83,13 +83,13 @@ class PageUnderTest(NamedTuple):
 
     @property
     def v2(self) -> DataPageHeaderV2 | None:
-        """The header of a data page of version 2; ``None`` of other pages, or without it."""
+        """The header of a data page of version 2; ``None`` for other pages, or if it is missing."""
         header = self.header
         return header.data_page_header_v2 if header.type == PageType.DATA_PAGE_V2 else None
 
     @property
     def own_header(self) -> DataPageHeader | DataPageHeaderV2 | DictionaryPageHeader | None:
-        """The header of its type; ``None`` where it is missing, or the type is unknown."""
+        """The header of its type; ``None`` if it is missing, or the type is unknown."""
         header = self.header
         kind = header.type
         if kind == PageType.DATA_PAGE:
@@ -100,7 +100,7 @@ class PageUnderTest(NamedTuple):
 
     @property
     def data_header(self) -> DataPageHeader | DataPageHeaderV2:
-        """The header of a data page. Raises PQF-053 where it is missing."""
+        """The header of a data page. Raises PQF-053 if it is missing."""
         found = self.own_header
         if found is None or isinstance(found, DictionaryPageHeader):
             raise Malformed("a page without the header of its type", rule="PQF-053", offset=self.offset)
@@ -116,11 +116,11 @@ HEADERS: dict[int, str] = {
     PageType.DICTIONARY_PAGE: "dictionary_page_header",
     PageType.DATA_PAGE_V2: "data_page_header_v2",
 }
-"""The field of a page header that holds the header of a type."""
+"""The page header field for each page type."""
 
 
 def page_at(pages: Iterable[PageUnderTest], offset: int) -> str | None:
-    """The page that begins at an offset, for messages; ``None`` if there is none."""
+    """The page at an offset, described for messages; ``None`` if there is none."""
     page = next((page for page in pages if page.offset == offset), None)
     if page is None:
         return None
@@ -132,7 +132,7 @@ def page_at(pages: Iterable[PageUnderTest], offset: int) -> str | None:
 def overlapping_chunks(file: FileUnderTest) -> frozenset[str]:
     """The fields ``data_page_offset`` of the column chunks that share bytes with another.
 
-    The others alone are walked.  Thousands of records of one chunk would otherwise be walked thousands of times.
+    Only the other chunks are walked. Otherwise, thousands of records with one range would be walked thousands of times.
     """
     chunks = (given for given in file.ranges if given.kind == "column chunk")
     return frozenset(given.field for both in overlaps(chunks) for given in both)
@@ -143,11 +143,11 @@ def chunk_range(file: FileUnderTest, chunk: ColumnChunk, path: str) -> tuple[int
 
     Args:
         file: The file.
-        chunk: The footer's record of it.
+        chunk: The footer's record of the chunk.
         path: Its path, ``row_groups[0].columns[1]``.
 
     Raises:
-        Malformed: PQF-008, it does not lie in the body; PQF-009, it shares bytes with another chunk.
+        Malformed: PQF-008, the range is not in the body; PQF-009, it overlaps another chunk.
     """
     start, facts = chunk_start(chunk), chunk.meta_data
     field = f"footer.{path}.meta_data.data_page_offset"
@@ -175,13 +175,12 @@ def each_page(source: Source, start: int, end: int, path: str, num_values: int) 
 
     Args:
         source: The file.
-        start, end: Where the chunk is in it.
+        start, end: The range of the chunk in the file.
         path: Its path, for messages.
-        num_values: Values that the footer gives the chunk: once the pages hold as many, bytes after them are not a page.
+        num_values: The number of values in the footer; once the pages have as many, the following bytes are not a page.
 
     Raises:
-        Malformed: PQF-050, no page header where one has to be; PQF-051, the pages do not end with the chunk; PQF-058, a
-            page of a negative size.
+        Malformed: PQF-050, a page header is missing; PQF-051, the pages do not end with the chunk; PQF-058, a page has a negative size.
         NotChecked: There are more than `MOST_PAGES`.
     """
     reader = _Headers(source, start, end)
@@ -206,7 +205,7 @@ def each_page(source: Source, start: int, end: int, path: str, num_values: int) 
 
 
 def _no_page(position: int, length: int, size: int, end: int, path: str) -> Malformed:
-    """A header that promises a body which cannot be there."""
+    """The error of a header whose body cannot fit."""
     field = f"{path}.compressed_page_size"
     left = end - position - length
     if size < 0:
@@ -226,7 +225,7 @@ def _no_page(position: int, length: int, size: int, end: int, path: str) -> Malf
 
 
 def _no_header(source: Source, position: int, end: int, path: str, complete: bool) -> Malformed:
-    """The error where a header should be, with its place."""
+    """The error of a missing header, with its place."""
     raw = source.read(position, min(end - position, LONGEST_HEADER))
     if complete:
         return Malformed(
@@ -246,7 +245,7 @@ def _no_header(source: Source, position: int, end: int, path: str, complete: boo
 
 
 class _Strides:
-    """The lengths of the reads in which the headers of a chunk are found, one after another."""
+    """The lengths of the reads that find the headers of a chunk, in order."""
 
     def __init__(self, stride: _Stride) -> None:
         self._stride = stride
@@ -260,7 +259,7 @@ class _Strides:
 
 
 def header_reads(start: int, end: int, pages: int) -> Iterator[tuple[int, int]]:
-    """Predict the offsets and lengths of the reads in which a chunk in a store is walked, whose pages are all of one length."""
+    """Predict the offsets and lengths of the reads that walk a chunk in a store, if all pages have the same size."""
     strides, end_read = _Strides(REMOTE), start
     for number in range(pages):
         position = start + (end - start) * number // pages
@@ -271,7 +270,7 @@ def header_reads(start: int, end: int, pages: int) -> Iterator[tuple[int, int]]:
 
 
 class _Headers:
-    """Reads page headers of one chunk, in the order in which they are."""
+    """Reads page headers of one chunk in order."""
 
     def __init__(self, source: Source, start: int, end: int) -> None:
         self._source, self._end = source, end
@@ -293,7 +292,7 @@ class _Headers:
                     header, after = self._read(window, local, len(window))
                 return header, after - local
             except FormatError:
-                # The window may end in the midst of it.
+                # The window may end inside the header.
                 length = 2 * max(len(window) - local, self._stride.first)
                 if self._start + len(window) >= self._end or length > 2 * LONGEST_HEADER:
                     raise
@@ -307,9 +306,9 @@ class _Headers:
 
 
 def bodies(source: Source, pages: list[PageUnderTest]) -> Iterator[tuple[PageUnderTest, memoryview]]:
-    """Yield pages with their bodies as stored; each is good until the next is asked for.
+    """Yield pages with their stored bodies; each body is valid until the next is requested.
 
-    Short ones are read together, up to `BATCH` bytes at once.
+    Short bodies are read together, up to `BATCH` bytes at once.
     """
     first = 0
     while first < len(pages):

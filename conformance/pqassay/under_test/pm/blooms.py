@@ -1,4 +1,4 @@
-"""The bloom filters of a ``_pm`` file that are in it: which entries refer to them, and what they take."""
+"""The bloom filters inside a ``_pm`` file: their entries, and their ranges."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from pqassay_spec.pm.file import Snapshot
 
 
 class GroupFilters(NamedTuple):
-    """The entries of bloom filters of one row group.
+    """The bloom filter entries of one row group.
 
     Attributes:
-        blooms: All of them.
+        blooms: All bloom filters of the file.
         snapshot: The snapshot to which they belong.
         row_group: Its number.
-        place: Where its block is stored; ``None`` where that cannot be read.
+        place: The place of its block; ``None`` if it cannot be read.
         raw: The bytes of the entries.
         packed_end: The end of the last filter in this file if a screen proves that all filters are right;
-            else ``None``.
+            otherwise ``None``.
     """
 
     blooms: BloomFilters
@@ -39,11 +39,11 @@ class GroupFilters(NamedTuple):
 
     @property
     def shape(self) -> Hashable | None:
-        """The same for all rows of which a screen proves that nothing is wrong with any filter."""
+        """A key that is equal for all rows whose filters a screen proves to be right."""
         return None if self.packed_end is None else "packed"
 
     def entry_field(self, position: int, name: str) -> Spot:
-        """A field of an entry."""
+        """The spot of a field of an entry."""
         header = self.blooms.parsed.header
         number = self.row_group * len(header.bloom_columns) + position
         offset = self.snapshot.bloom_start + number * pm_file.bloom_entry_size(header)
@@ -51,11 +51,11 @@ class GroupFilters(NamedTuple):
         return Spot.member(f"{self.snapshot.path}.bloom_entries[{number}]", record, name, offset)
 
     def external(self) -> list[pm.BloomEntry]:
-        """The entries where the filters are stored in the Parquet file."""
+        """The entries whose filters are stored in the Parquet file."""
         return pm.BloomEntry.read_many(self.raw, 0, len(self.blooms.parsed.header.bloom_columns))
 
     def inlined(self) -> list[BloomFilter]:
-        """The filters in this file, those that are absent left out; none if the block cannot be read."""
+        """The filters in this file, without absent ones; empty if the block cannot be read."""
         filters: list[BloomFilter] = []
         if self.place is None:
             return filters
@@ -76,12 +76,12 @@ class GroupFilters(NamedTuple):
 
 @dataclass(frozen=True)
 class FilterFields:
-    """Where a bloom filter is stored, as integers, or where many are, as arrays of integers.
+    """The place of one bloom filter as integers, or of many as arrays of integers.
 
     Attributes:
-        offset: Where it begins.
-        length: Its LENGTH; 0 if that has no place.
-        room: Where it may be stored.
+        offset: The offset of its first byte.
+        length: Its LENGTH; 0 if LENGTH does not fit in the room.
+        room: The permitted range.
     """
 
     offset: int
@@ -90,12 +90,12 @@ class FilterFields:
 
     @property
     def bitset(self) -> int:
-        """Where its bitset begins."""
+        """The offset of its bitset."""
         return self.offset + pm.BLOOM_LENGTH_SIZE
 
     @property
     def end(self) -> int:
-        """Its end, as far as there is one."""
+        """The offset of its end, if LENGTH is possible."""
         return self.bitset + self.length * (self.length > 0)
 
     @property
@@ -105,7 +105,7 @@ class FilterFields:
 
     @property
     def is_misplaced(self) -> bool:
-        """Whether it begins before it may, or ends behind what it may; with an impossible LENGTH, where that is stored."""
+        """Whether it is outside the permitted range; with an impossible LENGTH, whether LENGTH itself is."""
         start, end = self.room
         return (self.offset < start) | (self.bitset + self.length * self.is_sized > end)
 
@@ -115,8 +115,8 @@ class BloomFilter(FilterFields):
     """A bloom filter in the file.
 
     Attributes:
-        row: The entries among which it has one.
-        position: The position of that entry.
+        row: The entries of its row group.
+        position: The position of its entry.
         column: The position of its column.
     """
 
@@ -130,7 +130,7 @@ class BloomFilter(FilterFields):
         return self.row.blooms.parsed.names[self.column]
 
     def violation(self, message: str, expected: str) -> Violation:
-        """A violation at its entry."""
+        """The violation at its entry."""
         spot = self.row.entry_field(self.position, "offset")
         actual = f"[{self.offset}, {self.end})" if self.is_sized else str(self.offset)
         return spot.violation(
@@ -139,7 +139,7 @@ class BloomFilter(FilterFields):
 
 
 class BloomFilters:
-    """All bloom filters of a file, row group by row group; never all of them at once."""
+    """All bloom filters of a file, row group by row group; they are never all in memory."""
 
     def __init__(self, file: FileUnderTest) -> None:
         self.parsed = file.part(PmUnderTest)
@@ -147,7 +147,7 @@ class BloomFilters:
 
     @Remembered
     def rows(self) -> list[GroupFilters]:
-        """The entries of every row group; of equal ones for the same block, those of one snapshot."""
+        """The entries of every row group; equal entries for the same block are listed for one snapshot."""
         known = {place.offset: place for place in self.parsed.blocks} if self.parsed.places else {}
         return [
             GroupFilters(self, snapshot, row_group, place, raw, self._packed_end(place, raw))
@@ -168,17 +168,17 @@ class BloomFilters:
 
     @Remembered
     def region_ends(self) -> dict[int, int]:
-        """For each block that can be read, where its statistics out of line end."""
+        """The end of out-of-line statistics for each readable block, by offset of the block."""
         return {block.place.offset: block.facts.region_end for block in self._chunks.blocks}
 
     def gaps(self, taken: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-        """Yield the stretches of the file that neither ``taken`` nor a bloom filter covers.
+        """Yield the ranges of the file that neither ``taken`` nor a bloom filter covers.
 
         Args:
-            taken: Start and end of everything else; a block's begins where the block does.
+            taken: The ranges of all other structures; the range of a block begins at its first byte.
 
         Raises:
-            Broken: Where a filter is stored, or how long it is, cannot be right.
+            Broken: The place or the length of a filter is impossible.
         """
         of_block: dict[int, list[GroupFilters]] = {}
         if self.parsed.header.bloom_columns and not self.are_external:

@@ -20,35 +20,35 @@ READINGS: dict[str, Callable[[bytes], Any]] = {
     BYTES: lambda raw: raw,
     DECIMAL: lambda raw: int.from_bytes(raw, "big", signed=True),
 }
-"""How a bound is read in each of these ways, to a value that can be compared."""
+"""The function that decodes a bound in each of these ways, to a comparable value."""
 
 
 class StoredBound(NamedTuple):
     """The bytes of MIN or MAX of a column chunk; ``None`` without a bound of valid place and width.
 
-    Those of many chunks answer the same with arrays.
+    The class for many chunks has the same members, with arrays.
     """
 
     raw: bytes | None
 
     @property
     def is_there(self) -> bool:
-        """Whether there is one."""
+        """Whether the bound exists."""
         return self.raw is not None
 
     @property
     def is_nan(self) -> bool:
-        """Whether there is one that is NaN if it is read as a float."""
+        """Whether the bound exists and is NaN when read as a float."""
         value = 0 if self.raw is None else READINGS[FLOAT](self.raw)
         return bool(value != value)  # noqa: PLR0124 - nothing else differs from itself
 
     def is_above(self, other: StoredBound, reading: str, among: bool) -> bool:
-        """Whether it is greater than another bound, if both are read in one way; only where ``among`` is true."""
+        """Whether it is greater than another bound, with both read in one way; only where ``among`` is true."""
         return among and READINGS[reading](self.raw or b"") > READINGS[reading](other.raw or b"")
 
 
 class BoundOrder(NamedTuple):
-    """An order.
+    """The order of a column's bounds.
 
     Attributes:
         readings: The ways to read a bound, one of which is right.
@@ -59,14 +59,14 @@ class BoundOrder(NamedTuple):
     width: int
 
     def is_broken(self, least: StoredBound, greatest: StoredBound) -> bool:
-        """Whether a bound is NaN, which has no place in any order, or the lower one is above the upper one in every reading."""
+        """Whether a bound is NaN, which no order contains, or the lower bound is above the upper bound in every reading."""
         broken = least.is_there & greatest.is_there
         for reading in self.readings:
             broken = least.is_above(greatest, reading, broken)
         return broken | least.is_nan | greatest.is_nan if FLOAT in self.readings else broken
 
     def shown(self, raw: bytes) -> str:
-        """A bound for people."""
+        """A bound as text for people."""
         value = READINGS[self.readings[0]](raw)
         return show(value) if isinstance(value, bytes) else str(value)
 
@@ -74,16 +74,16 @@ class BoundOrder(NamedTuple):
 _FLOATS = (PhysicalType.FLOAT, PhysicalType.DOUBLE)
 _INTEGERS = (PhysicalType.INT32, PhysicalType.INT64)
 _SIGN_UNKNOWN = (NO_TYPE, ColumnType.INT, ColumnType.LONG)
-"""Types that unsigned integers of other writers have as well."""
+"""Types that may also be unsigned integers of other writers."""
 
 
 def order_of(described: pm.ColumnDescriptor, width: int, *, is_questdb: bool) -> BoundOrder | None:
-    """The order of a column's bounds; ``None`` where it is not known.
+    """The order of a column's bounds; ``None`` if it is unknown.
 
     Args:
         described: The column.
         width: Bytes of its statistics, 0 if they differ.
-        is_questdb: Whether QuestDB made the table, which knows no unsigned integers but IPv4 addresses.
+        is_questdb: Whether QuestDB wrote the table; its only unsigned integers are IPv4 addresses.
     """
     kind, tag = described.physical_type, type_tag(described.type)
     if kind in _FLOATS:
@@ -98,6 +98,6 @@ def order_of(described: pm.ColumnDescriptor, width: int, *, is_questdb: bool) ->
             return BoundOrder((DECIMAL,), 0)
         return BoundOrder((BYTES, DECIMAL) if tag == NO_TYPE else (BYTES,), 0)
     if kind == PhysicalType.FIXED_LEN_BYTE_ARRAY and width and tag != NO_TYPE:
-        # Without a type it may be a half-precision float, an interval, anything.
+        # Without a type it may be a half-precision float, an interval, or anything else.
         return BoundOrder((DECIMAL,) if tag in DECIMALS else (BYTES,), width)
     return None

@@ -1,4 +1,4 @@
-"""The column chunks of a ``_pm`` file while they are judged: one by one, or screened in bulk where there are many."""
+"""The column chunks of a ``_pm`` file during its check: one by one, or screened in bulk if there are many."""
 
 from __future__ import annotations
 
@@ -22,36 +22,36 @@ from pqassay_spec.pm.codes import (
 )
 
 SCREENED_FROM = 2_000
-"""Chunks from which on it is worth while to load numpy for them."""
+"""The number of chunks from which loading numpy is worthwhile."""
 
 SCREENED_FROM_IF_LOADED = 64
-"""The same where numpy is there already."""
+"""The number of chunks from which numpy is worthwhile if it is already loaded."""
 
 MOST_OVERLAP = 1 << 20
-"""Bytes of blocks that may be judged beyond twice those that the file has: blocks can overlap."""
+"""The number of bytes of blocks that are judged beyond twice the file's bytes, since blocks can overlap."""
 
 MOST_OFFSET = (1 << 64) - 1
-"""The greatest number that the record of a chunk can hold."""
+"""The greatest number in the record of a chunk."""
 
 Condition = Callable[["PmChunkFields"], bool]
-"""Whether a column chunk breaks a rule; of many chunks, an array of that."""
+"""Whether a column chunk breaks a rule; for many chunks, an array of booleans."""
 
 Conditions = Sequence[Condition]
-"""Conditions that all hold where a rule is broken; those that rule out most for little are first."""
+"""Conditions that all hold if a rule is broken; cheap conditions that exclude most chunks come first."""
 
 CONDITIONS: dict[str, Sequence[Conditions]] = {}
-"""For each rule about chunks, the conditions of each violation that a chunk can have of it; `pqassay.checks.pm.chunks` declares them."""
+"""For each rule about chunks, the conditions of each possible violation; `pqassay.checks.pm.chunks` declares them."""
 
 
 class ColumnFacts(NamedTuple):
-    """Properties that follow from a descriptor: bytes of a statistic (0 if they differ or are not known), order of bounds."""
+    """Properties derived from a descriptor: the size of a statistic in bytes (0 if variable or unknown), and the order of bounds."""
 
     width: int
     order: BoundOrder | None
 
 
 def column_facts(descriptors: Sequence[pm.ColumnDescriptor]) -> list[ColumnFacts]:
-    """The facts that follow from each descriptor."""
+    """The properties derived from each descriptor."""
     is_questdb = any(
         described.type != NO_TYPE and described.type & DESIGNATED_TYPE_BIT for described in descriptors
     )
@@ -80,10 +80,10 @@ class PmChunkFields:
     Attributes:
         given: The record of the chunk.
         described: The descriptor of its column.
-        num_rows: Rows of its row group.
-        body_end: Where the body of the shortest Parquet file ends that a snapshot describes with its block.
-        region_length: Bytes behind the chunks of its block, up to whatever follows the block.
-        width: Bytes of a statistic of its column; 0 if they differ or are not known.
+        num_rows: The number of rows of its row group.
+        body_end: The end of the body of the shortest Parquet file that a snapshot describes with its block.
+        region_length: The number of bytes between the chunks of its block and the next structure.
+        width: The size in bytes of a statistic of its column; 0 if variable or unknown.
     """
 
     __slots__ = ()
@@ -97,11 +97,11 @@ class PmChunkFields:
 
     @property
     def is_timestamp(self) -> bool:
-        """Whether it is one of the designated timestamp."""
+        """Whether its column is the designated timestamp."""
         raise NotImplementedError
 
     def is_out_of_order(self) -> bool:
-        """Whether its bounds break the order of its column, see `BoundOrder.is_broken`; false if that is not known."""
+        """Whether its bounds break the order of its column, see `BoundOrder.is_broken`; false if the order is unknown."""
         raise NotImplementedError
 
     def has(self, flags: int) -> bool:
@@ -121,12 +121,12 @@ class PmChunkFields:
         return self.given.stat_flags & (side.present | side.inlined) == side.present
 
     def has_size(self, side: Side) -> bool:
-        """Whether a statistic is present and in its slot, with a size that is possible."""
+        """Whether a statistic is present and in its slot, with a possible size."""
         size = self.size(side)
         return self.is_inlined(side) & (size >= 1) & (size <= MOST_INLINE)
 
     def size(self, side: Side) -> int:
-        """Its size, by STAT_SIZES."""
+        """The size of a statistic, from STAT_SIZES."""
         return side.size(self.given)
 
     def slot(self, side: Side) -> int:
@@ -134,17 +134,17 @@ class PmChunkFields:
         return side.slot(self.given)
 
     def reference(self, side: Side) -> tuple[int, int]:
-        """The slot as a reference: offset in the region behind the chunks, and length."""
+        """The slot as a reference: offset in the region after the chunks, and length."""
         return split_reference(self.slot(side))
 
     def is_stray(self, side: Side) -> bool:
-        """Whether a statistic is present and out of line, and not inside the region."""
+        """Whether a statistic is present and out of line, but outside the region."""
         offset, length = self.reference(side)
         return self.is_out_of_line(side) & (offset + length > self.region_length)
 
 
 class ChunkUnderTest(PmChunkFields):
-    """One chunk, with all that rules about one chunk ask for."""
+    """One chunk, with everything that rules about one chunk use."""
 
     __slots__ = (
         "_content",
@@ -185,16 +185,16 @@ class ChunkUnderTest(PmChunkFields):
         return self.order.is_broken(least, greatest)
 
     def shown(self, side: Side) -> str:
-        """A bound for people; empty if there is none, or if it cannot be read."""
+        """A bound as text for people; empty if it is absent or cannot be read."""
         raw = self.bound(side)
         return "" if raw is None or self.order is None else self.order.shown(raw)
 
     def violation(self, name: str, message: str, expected: str, actual: str) -> Violation:
-        """A violation at a field of its record."""
+        """The violation at a field of its record."""
         return self._parsed.in_chunk(self.place, self.column, name, message, expected, actual)
 
     def bound(self, side: Side) -> bytes | None:
-        """A bound as stored; ``None`` if there is none, or if its place or its width cannot be right."""
+        """A bound as stored; ``None`` if it is absent, or if its place or width is impossible."""
         if self.has_size(side):
             raw = self.slot(side).to_bytes(MOST_INLINE, "little")[: self.size(side)]
         elif self.is_out_of_line(side):
@@ -209,15 +209,14 @@ class ChunkUnderTest(PmChunkFields):
 
 
 class BlockFacts(NamedTuple):
-    """The facts that rules about whole blocks ask for.
+    """The facts that rules about whole blocks use.
 
     Attributes:
-        first, last: Where the byte ranges of its chunks begin and end in the Parquet file, all of them together; both are
-            0 if all are empty.
-        is_tangled: Whether two of them overlap, or one of them wraps.
-        region_end: Where the statistics out of line end, as far as they lie inside the region.
-        is_packed: Whether they follow each other without gaps, column by column, MIN before MAX.
-        has_strays: Whether some lie outside the region, so that the owner of its bytes is not known.
+        first, last: The start and the end of all byte ranges of its chunks in the Parquet file; both are 0 if all ranges are empty.
+        is_tangled: Whether two byte ranges overlap, or one exceeds 64 bits.
+        region_end: The end of the out-of-line statistics inside the region.
+        is_packed: Whether these are contiguous, column by column, MIN before MAX.
+        has_strays: Whether some statistics lie outside the region, so that the owner of its bytes is unknown.
     """
 
     first: int
@@ -229,7 +228,7 @@ class BlockFacts(NamedTuple):
 
 
 def block_facts(block: Block, follows: int) -> BlockFacts:
-    """Find them, chunk by chunk."""
+    """Compute the facts, chunk by chunk."""
     ranges = sorted(
         (chunk.byte_range_start, chunk.total_compressed) for chunk in block.chunks if chunk.total_compressed
     )
@@ -253,40 +252,40 @@ def block_facts(block: Block, follows: int) -> BlockFacts:
 
 
 class Screens(Protocol):
-    """Looks at many chunks at once. `pqassay.values.pm.screens` does; it needs numpy, which this room does not."""
+    """A screen of many chunks at once. `pqassay.values.pm.screens` implements it with numpy, which this package does not use."""
 
     def screen(self, chunks: PmChunks) -> tuple[dict[str, Suspects[ChunkUnderTest]], list[BlockFacts]]:
-        """The chunks that break each of `CONDITIONS`, column by column, and the facts about each block that can be read."""
+        """The chunks that break each of `CONDITIONS`, by rule and column, and the facts about each readable block."""
         ...
 
     def end_of_filters(self, content: memoryview, entries: bytes, room: tuple[int, int]) -> int | None:
-        """The end of the last bloom filter of a row group if all filters are right; else ``None``."""
+        """The end of the last bloom filter of a row group if all filters are right; otherwise ``None``."""
         ...
 
 
 class PmChunks:
-    """The blocks and column chunks of a file; of a file with many, screened in one pass when they are first asked for."""
+    """The blocks and column chunks of a file; if there are many, they are screened in one pass on first use."""
 
     def __init__(self, file: FileUnderTest) -> None:
         self.parsed = file.part(PmUnderTest)
 
     @Remembered
     def screens(self) -> Screens | None:
-        """The screens of chunks in bulk, loaded when first asked for; ``None`` where there are none."""
+        """The screens of chunks in bulk, loaded on first use; ``None`` if not available."""
         screens: Screens | None = self.parsed.file.pm_screens()
         return screens
 
     @Remembered
     def columns(self) -> list[ColumnFacts]:
-        """The facts that follow from each descriptor."""
+        """The properties derived from each descriptor."""
         return column_facts(self.parsed.header.descriptors)
 
     @Remembered
     def places(self) -> list[BlockPlace]:
-        """The places of the blocks that can be read.
+        """The places of the readable blocks.
 
         Raises:
-            NotChecked: They overlap, so that a small file has very many chunks.
+            NotChecked: The blocks overlap, so that a small file has very many chunks.
         """
         places = self.parsed.blocks
         if len(places) * self.parsed.header.block_size > 2 * self.parsed.size + MOST_OVERLAP:
@@ -295,7 +294,7 @@ class PmChunks:
 
     @Remembered
     def screened(self) -> tuple[dict[str, Suspects[ChunkUnderTest]], list[BlockFacts]] | None:
-        """The findings of the screens; ``None`` where everything is judged one by one."""
+        """The results of the screens; ``None`` if all chunks are judged one by one."""
         chunks = len(self.places) * self.parsed.header.column_count
         if chunks < (SCREENED_FROM_IF_LOADED if "numpy" in sys.modules else SCREENED_FROM):
             return None
@@ -303,23 +302,23 @@ class PmChunks:
 
     @Remembered
     def facts(self) -> list[BlockFacts]:
-        """The facts about each block that can be read."""
+        """The facts about each readable block."""
         if self.screened is not None:
             return self.screened[1]
         return [block_facts(self.parsed.block(place), place.follows) for place in self.places]
 
     @Remembered
     def blocks(self) -> list[BlockUnderTest]:
-        """The blocks that can be read."""
+        """The readable blocks."""
         return [BlockUnderTest(self, *both) for both in zip(self.places, self.facts, strict=True)]
 
     def chunk(self, place: BlockPlace, column: int) -> ChunkUnderTest:
-        """One chunk of a block that can be read."""
+        """One chunk of a readable block."""
         return ChunkUnderTest(self.parsed, place, column, self.columns[column])
 
 
 class BlockUnderTest(NamedTuple):
-    """A block that can be read: where it is stored, and what rules about whole blocks ask for."""
+    """A readable block, with its place and facts."""
 
     of: PmChunks
     place: BlockPlace
@@ -332,7 +331,7 @@ class BlockUnderTest(NamedTuple):
 
 
 class ChunksOfColumns(Sequence[ChunkUnderTest]):
-    """The chunks of some columns, column by column as screens list them; each is made when it is asked for."""
+    """The chunks of some columns, column by column as in the results of screens; each is created on use."""
 
     def __init__(self, chunks: PmChunks, columns: Sequence[int]) -> None:
         self._chunks, self._columns, self._places = chunks, columns, chunks.places

@@ -1,7 +1,6 @@
-"""A ``_pm`` file while it is judged: its bytes, its header, the chain of its snapshots, and where its blocks are.
+"""A ``_pm`` file during its check: its bytes, its header, the chain of its snapshots, and the places of its blocks.
 
-This limits the work for hostile files: the number of snapshots to follow, and of row groups that they list in
-total.
+The limits below bound the work for hostile files: the number of snapshots to follow, and of row groups that they list in total.
 """
 
 from __future__ import annotations
@@ -27,34 +26,34 @@ from pqassay_spec.pm.file import Snapshot
 from pqassay_spec.pm.header import Header
 
 SHOWN_NAME = 100
-"""Characters of a column's name that findings repeat."""
+"""The number of characters of a column's name in findings."""
 
 MOST_OVERLAP = 64 << 20
-"""Bytes of names that may be read beyond those that the file has: names can overlap."""
+"""The number of bytes of names that are read beyond the file's size, since names can overlap."""
 
 MOST_SNAPSHOTS = 10_000
-"""Snapshots of a chain that are judged."""
+"""The number of snapshots of a chain that are judged."""
 
 MOST_ROW_GROUPS = 2_000_000
-"""Row groups that the snapshots of a chain may list together before the rest is not judged."""
+"""The number of row groups that the snapshots of a chain may list together; the rest is not judged."""
 
 
 NAMING = ("name_offset", "name_length", "id")
 ALL_BUT_NAME = itemgetter(
     *(place for place, name in enumerate(pm.ColumnDescriptor.offsets) if name not in NAMING)
 )
-"""The fields of a descriptor, except those that say what the column is called."""
+"""The fields of a descriptor, except those of the name."""
 
 
 @dataclass
 class Chain:
-    """The snapshots from the newest back, as far as they can be read.
+    """The readable snapshots, from the newest to the oldest.
 
     Attributes:
         source: The committed bytes.
-        snapshots: Those that can be read.
-        problem: The problems of the next one.
-        cut: Why the rest is not judged, where the chain is too long.
+        snapshots: The readable snapshots.
+        problem: The error of the first unreadable snapshot.
+        cut: Why the rest is not judged, if the chain is too long.
     """
 
     source: Source
@@ -64,11 +63,11 @@ class Chain:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all snapshots were reached."""
+        """Whether all snapshots were read."""
         return self.problem is None and not self.cut
 
     def require_whole(self) -> None:
-        """Raise why not all snapshots were reached, if so: PM-019, PM-020, or `NotChecked`."""
+        """Raise the reason why not all snapshots were read, if so: PM-019, PM-020, or `NotChecked`."""
         if self.problem is not None:
             raise self.problem.with_traceback(None)
         if self.cut:
@@ -76,21 +75,21 @@ class Chain:
 
     @Remembered
     def checksums(self) -> list[int]:
-        """For each snapshot, the checksum that it should hold."""
+        """The correct checksum of each snapshot."""
         return pm_file.checksums(self.source, self.snapshots)
 
 
 @dataclass
 class BlockPlace:
-    """The place of a block, and what refers to it.
+    """The place of a block, with the references to it.
 
     Attributes:
-        number: Its position among all blocks, by offset; it is in field paths.
-        offset: Where it begins.
+        number: Its position among all blocks, by offset; field paths use it.
+        offset: The offset of its first byte.
         footer: Offset of the first footer that refers to it; the block ends before it.
-        body_end: Where the body of the shortest Parquet file ends that it describes.
-        snapshot, row_group: The newest snapshot that refers to it, and as which row group.
-        follows: Where the next block or footer begins.
+        body_end: The end of the body of the shortest Parquet file that it describes.
+        snapshot, row_group: The newest snapshot that refers to it, and the row group there.
+        follows: The offset of the next block or footer.
     """
 
     number: int
@@ -108,14 +107,13 @@ class BlockPlace:
 
 
 class ColumnUnderTest(NamedTuple):
-    """A column as its descriptor describes it.
+    """A column with its descriptor.
 
     Attributes:
         parsed: The file.
         position: Its position.
         described: Its descriptor.
-        is_nested: Whether it is certainly a part of a nested field: it has more than one definition level, or its name, which
-            is that of the field, is that of other columns as well.
+        is_nested: Whether it certainly belongs to a nested field: it has more than one definition level, or shares its name, that of the field, with other columns.
         is_sorted: Whether the rows are sorted by it.
     """
 
@@ -127,7 +125,7 @@ class ColumnUnderTest(NamedTuple):
 
     @property
     def shape(self) -> Hashable:
-        """All that rules about a column by itself look at: everything but its name and its ID."""
+        """A key of everything that rules about a single column use: all but its name and its ID."""
         return ALL_BUT_NAME(self.described), self.is_nested, self.is_sorted
 
     @property
@@ -136,12 +134,12 @@ class ColumnUnderTest(NamedTuple):
         return repetition(self.described.flags)
 
     def violation(self, name: str, message: str, expected: str, actual: str) -> Violation:
-        """A violation at a field of its descriptor."""
+        """The violation at a field of its descriptor."""
         return self.parsed.in_descriptor(self.position, name, message, expected, actual)
 
 
 class SortingColumnUnderTest(NamedTuple):
-    """A sorting column of the header: its position, the column that it names, and whether one before it names the same."""
+    """A sorting column of the header: its position, its column, and whether an earlier entry has the same column."""
 
     header: Header
     position: int
@@ -149,7 +147,7 @@ class SortingColumnUnderTest(NamedTuple):
     is_repeated: bool
 
     def violation(self, message: str, expected: str) -> Violation:
-        """A violation at its entry."""
+        """The violation at its entry."""
         left, size = len(self.header.sorting_columns) - self.position, pm.SortingColumn.size
         spot = Spot(f"sorting_columns[{self.position}].index", self.header.names_start - size * left, size)
         return spot.violation(message, expected, str(self.column))
@@ -168,42 +166,42 @@ class SnapshotUnderTest(NamedTuple):
 
 
 def header_field(name: str) -> Spot:
-    """A field of the header."""
+    """The spot of a field of the header."""
     return Spot.member("header", pm.FixedHeader, name)
 
 
 def footer_field(snapshot: Snapshot, name: str) -> Spot:
-    """A field of a footer."""
+    """The spot of a field of a footer."""
     return Spot(f"{snapshot.path}.footer.{name}", *snapshot.place(name))
 
 
 def entry_field(snapshot: Snapshot, row_group: int) -> Spot:
-    """The entry of a row group in a footer."""
+    """The spot of the entry of a row group in a footer."""
     size = pm.RowGroupEntry.size
     path = f"{snapshot.path}.row_group_entries[{row_group}].block_offset"
     return Spot(path, snapshot.entries_start + row_group * size, size)
 
 
 def descriptor_field(column: int, name: str) -> Spot:
-    """A field of a column's descriptor."""
+    """The spot of a field of a column's descriptor."""
     path, width = f"column_descriptors[{column}].{name}", pm.ColumnDescriptor.widths[name]
     return Spot(path, pm_header.descriptor_place(column, name), width)
 
 
 def chunk_field(place: BlockPlace, column: int, name: str) -> Spot:
-    """A field of a column chunk."""
+    """The spot of a field of a column chunk."""
     start = place.offset + pm.BlockHeader.size + column * pm.ColumnChunk.size
     return Spot.member(f"{place.path}.column_chunks[{column}]", pm.ColumnChunk, name, start)
 
 
 class _Unchecked:
-    """Bytes in memory as a source for ranges that were checked before: there may be very many names."""
+    """Bytes in memory as a source for ranges that are already checked, since there may be very many names."""
 
     def __init__(self, source: BytesSource) -> None:
         self.name, self.size, self._view = source.name, source.size, source.view
 
     def read(self, offset: int, length: int) -> bytes:
-        """The range."""
+        """The bytes of a range."""
         return bytes(self._view[offset : offset + length])
 
 
@@ -237,7 +235,7 @@ class PmUnderTest:
 
     @Remembered
     def source(self) -> Source:
-        """The committed bytes: in memory where the tier needs all of them, else what the reads ask for."""
+        """The committed bytes: in memory if the tier needs all of them, otherwise read on demand."""
         source = self.file.source
         return BytesSource(self.content, source.name) if self.file.options.reaches("index") else source
 
@@ -248,12 +246,12 @@ class PmUnderTest:
 
     @Remembered
     def names(self) -> list[str]:
-        """The name of each column in findings: its own, cut, or its position where that cannot be read."""
+        """The name of each column in findings: truncated, or its position if the name cannot be read."""
         return self._read_names[0]
 
     @Remembered
     def wrong_names(self) -> list[tuple[int, FormatError]]:
-        """The columns whose names cannot be read, and why: PM-021, PM-023."""
+        """The columns with unreadable names, and the errors: PM-021, PM-023."""
         return self._read_names[1]
 
     @Remembered
@@ -261,7 +259,7 @@ class PmUnderTest:
         names: list[str] = []
         wrong: list[tuple[int, FormatError]] = []
         source, header = self.source, self.header
-        # A name that does not lie among the names is not read.
+        # A name outside the area of names is not read.
         area = _Unchecked(source) if isinstance(source, BytesSource) else source
         room = header.sections_start + MOST_OVERLAP
         for column, described in enumerate(header.descriptors):
@@ -290,7 +288,7 @@ class PmUnderTest:
         """Position of the designated timestamp.
 
         Raises:
-            NotApplicable: There is none.
+            NotApplicable: The file has no designated timestamp.
             NotChecked: The file has no such column.
         """
         column = self.header.fixed.designated_timestamp
@@ -317,7 +315,7 @@ class PmUnderTest:
 
     @Remembered
     def sorting_columns(self) -> list[SortingColumnUnderTest]:
-        """Every sorting column that the header lists."""
+        """Every sorting column in the header."""
         first: dict[int, int] = {}
         return [
             SortingColumnUnderTest(
@@ -328,7 +326,7 @@ class PmUnderTest:
 
     @Remembered
     def column_ids(self) -> frozenset[int]:
-        """The IDs of all columns that have one."""
+        """The IDs of all columns with an ID."""
         return frozenset(described.id for described in self.header.descriptors) - {NO_COLUMN}
 
     def has(self, feature: HeaderFeature) -> bool:
@@ -367,12 +365,12 @@ class PmUnderTest:
 
     @Remembered
     def in_reach(self) -> Sequence[Snapshot]:
-        """The snapshots that the tier looks at: the newest, or all that can be read."""
+        """The snapshots that the tier examines: the newest, or all readable ones."""
         return self.chain.snapshots if self.file.options.reaches("index") else [self.newest]
 
     @Remembered
     def snapshots(self) -> Sequence[Snapshot]:
-        """All snapshots that can be read. Raises `NotChecked` if there are too many row groups for that."""
+        """All readable snapshots. Raises `NotChecked` if there are too many row groups."""
         if self.newest.fields.row_group_count > MOST_ROW_GROUPS:
             raise NotChecked(self.chain.cut, "tool")
         return self.chain.snapshots
@@ -381,7 +379,7 @@ class PmUnderTest:
 
     @Remembered
     def places(self) -> dict[int, BlockPlace]:
-        """Every block that a snapshot refers to, by offset, in that order; those that cannot be read as well."""
+        """Every block that a snapshot refers to, sorted by offset, including unreadable blocks."""
         places: dict[int, BlockPlace] = {}
         for snapshot in self.snapshots:
             body_end = snapshot.fields.parquet_footer_offset
@@ -404,9 +402,9 @@ class PmUnderTest:
 
     @Remembered
     def blocks(self) -> list[BlockPlace]:
-        """The blocks that can be read. Raises `NotApplicable` if there is none.
+        """The readable blocks. Raises `NotApplicable` if there are none.
 
-        One that does not lie where it may (PM-050) is left out.
+        Blocks at impossible places (PM-050) are omitted.
         """
         if not self.places:
             raise NotApplicable
@@ -432,17 +430,17 @@ class PmUnderTest:
         return ""
 
     def block(self, place: BlockPlace) -> Block:
-        """A block; the last one is kept."""
+        """The parsed block at a place; the last one is cached."""
         if self._last is None or self._last[0] != place.offset:
             block = pm_block.read_block(self.source, self.header, place.offset, place.footer)
             self._last = place.offset, block
         return self._last[1]
 
     def distinct_bloom_rows(self) -> Iterator[tuple[Snapshot, int, bytes]]:
-        """Yield every row of bloom filter entries: its snapshot, its row group and its bytes.
+        """Yield each distinct row of bloom filter entries: its snapshot, its row group and its bytes.
 
-        Updates copy equal rows for the same block; one is left: that of the newest snapshot, or of the oldest
-        where the filters are in the Parquet file, which was shortest then.
+        Updates copy equal rows for the same block, of which one is yielded: that of the newest snapshot. If the filters are in the Parquet
+        file, it is that of the oldest, when the file was shortest.
         """
         width = pm_file.bloom_entry_size(self.header) * len(self.header.bloom_columns)
         seen: dict[int, bytes] = {}
@@ -457,13 +455,13 @@ class PmUnderTest:
     # -------------------------------------------------------------------------------------------- violations
 
     def in_descriptor(self, column: int, name: str, message: str, expected: str, actual: str) -> Violation:
-        """A violation at a field of a column's descriptor."""
+        """The violation at a field of a column's descriptor."""
         spot = descriptor_field(column, name)
         return spot.violation(message, expected, actual, column=self.names[column])
 
     def in_chunk(
         self, place: BlockPlace, column: int, name: str, message: str, expected: str, actual: str
     ) -> Violation:
-        """A violation at a field of a column chunk."""
+        """The violation at a field of a column chunk."""
         spot, called = chunk_field(place, column, name), self.names[column]
         return spot.violation(message, expected, actual, column=called, row_group=place.row_group)

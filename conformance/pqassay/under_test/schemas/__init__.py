@@ -1,1 +1,1 @@
-"""Copies of the schema that writers keep in the footer, and what a schema shows of its writer."""
+"""Copies of the schema in the footer, and the signs of the writer's release in a schema."""

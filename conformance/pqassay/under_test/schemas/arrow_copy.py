@@ -1,4 +1,4 @@
-"""The copy of the schema that Arrow keeps, field by field beside the schema of the file."""
+"""The comparison of Arrow's copy of the schema with the schema of the file, field by field."""
 
 from __future__ import annotations
 
@@ -15,14 +15,17 @@ from pqassay_spec.parquet.thrift import SchemaElement, Type
 NAMES, FOLLOWED, IGNORED, UNITS = "PQF-112", "PQF-113", "PQF-114", "PQF-142"
 
 PAIR = 2
-"""Parts of a map: key and value."""
+"""The number of parts of a map: key and value."""
 
 _MORE_THAN_NODES = 4
-"""Fields of a copy for each element of the schema, at most: a column of runs has three."""
+"""The largest number of fields of a copy for each schema element; a run-end encoded column has three."""
 
 
 class Limit(NamedTuple):
-    """The claim of a type about the values of a column: the maximum number of distinct values or, with ``is_length``, the length of all lists of a group."""
+    """The claim of a type about the values of a column.
+
+    It is the maximum number of distinct values or, with ``is_length``, the length of all lists of a group.
+    """
 
     node: SchemaNode
     number: int
@@ -30,17 +33,17 @@ class Limit(NamedTuple):
 
 
 def arrow_faults(value: str, root: SchemaNode) -> Iterator[Fault]:
-    """Where the copy does not describe this schema. Raises `Malformed` if it cannot be read, with the rule."""
+    """Yield the faults where the copy does not describe this schema. Raises `Malformed` with the rule if it cannot be read."""
     return (each for each in _compared(value, root) if isinstance(each, Fault))
 
 
 def arrow_limits(value: str, root: SchemaNode) -> list[Limit]:
-    """The claims of the types of a copy about the values; none if it does not describe this schema. Raises as `arrow_faults` does."""
+    """The claims of a copy's types about the values; empty if it does not describe this schema. Raises as `arrow_faults` does."""
     return [each for each in _compared(value, root) if isinstance(each, Limit)]
 
 
 def arrow_meaning(value: str, root: SchemaNode) -> list[tuple[str, ArrowType]]:
-    """What a copy says, without details of memory. Raises as `arrow_faults` does."""
+    """The meaning of a copy, without memory details. Raises as `arrow_faults` does."""
     schema = read_arrow_schema(value, most=_MORE_THAN_NODES * _count(root))
     return [(field.name, meaning(field.type)) for field in schema.fields]
 
@@ -52,7 +55,7 @@ def _compared(value: str, root: SchemaNode) -> Iterator[Fault | Limit]:
 
 
 def _count(root: SchemaNode) -> int:
-    """The elements of a schema: the position of the last one, and one more."""
+    """The number of elements of a schema: the position of the last one plus one."""
     node = root
     while node.children:
         node = node.children[-1]
@@ -62,7 +65,7 @@ def _count(root: SchemaNode) -> int:
 def _members(
     fields: Sequence[ArrowField], nodes: Sequence[SchemaNode], where: str, path: str | None
 ) -> Iterator[Fault | Limit]:
-    """The members of a group: as many, called the same, in the same order."""
+    """Compare the members of a group: number, names and order."""
     if len(fields) != len(nodes):
         message = f"it describes {len(fields)} fields of {where}, which has {len(nodes)}"
         yield Fault(NAMES, message, f"{len(nodes)} fields", str(len(fields)), path)
@@ -79,7 +82,7 @@ def _members(
 def _field(
     type_: ArrowType, node: SchemaNode, path: str, *, is_item: bool = False
 ) -> Iterator[Fault | Limit]:
-    """One field, or with ``is_item`` the repeated element of a list, which is one value there."""
+    """Compare one field; with ``is_item``, the repeated element of a list, which counts as one value."""
     if not is_storage(type_):
         said = f"it gives {show(path)} the type {type_.extension} over {type_}, and that is not stored so"
         yield Fault(FOLLOWED, said, f"the storage of {type_.extension}", str(type_), path)
@@ -112,14 +115,14 @@ def _list(type_: ArrowType, node: SchemaNode, path: str) -> Iterator[Fault | Lim
     if type_.kind == Kind.FIXED_SIZE_LIST:
         yield Limit(node, type_.width, is_length=True)
     item = type_.children[0].type
-    # The names of an old list decide which of two groups is its element: the first that may be right is taken.
+    # The names in an old list decide which of two groups is its element; the first possible group is used.
     candidates = node.elements()
     element = next((one for one in candidates if _may_be(item, one)), candidates[0])
     yield from _field(item, element, f"{path}.{element.name}", is_item=element.is_repeated)
 
 
 def _may_be(item: ArrowType, element: SchemaNode) -> bool:
-    """Whether a type goes with the element of a list, by its members' names alone."""
+    """Whether a type can be the element of a list, judged only by the names of members."""
     if element.is_leaf or element.is_list or element.is_map:
         return item.kind != Kind.STRUCT
     return item.kind == Kind.STRUCT and [field.name for field in item.children] == [

@@ -1,4 +1,4 @@
-"""What GeoParquet keeps of the columns that hold geometries."""
+"""The GeoParquet document about geometry columns, compared with the schema."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ GEO_KEY = "geo"
 READABLE, COLUMNS = "PQF-120", "PQF-121"
 
 NATIVE = frozenset(("point", "linestring", "polygon", "multipoint", "multilinestring", "multipolygon"))
-"""Encodings in lists and groups."""
+"""Encodings as lists and groups."""
 
 WKB = "WKB"
-"""The encoding in bytes."""
+"""The encoding as bytes."""
 
 BOX_SIZES = (4, 6)
-"""Numbers of a box, without z and with it."""
+"""The number of values in a box, without and with z."""
 
 
 ROUNDED = 1e-6
-"""The part of a bound by which another may lie beyond it: documents may round their numbers."""
+"""The relative tolerance for bounds, since documents may round their numbers."""
 
 
 class Span(NamedTuple):
@@ -40,13 +40,16 @@ class Span(NamedTuple):
     high: float
 
     def lacks(self, low: float, high: float) -> bool:
-        """Whether it does not hold another range, by more than rounding."""
+        """Whether it does not contain another range, beyond rounding."""
         room = ROUNDED * max(abs(self.low), abs(self.high), abs(low), abs(high))
         return low < self.low - room or high > self.high + room
 
 
 def planar_boxes(value: str) -> dict[str, list[Span]]:
-    """The boxes of the columns of a document that can be read, axis by axis; those of curved edges are left out, and x around the globe."""
+    """The boxes of the columns of a readable document, axis by axis.
+
+    Boxes of curved edges are omitted, and x if it crosses the antimeridian.
+    """
     columns: dict[str, dict[str, Any]] = json.loads(value)["columns"]
     return {
         name: [span for span in spans if span.low <= span.high]
@@ -56,7 +59,7 @@ def planar_boxes(value: str) -> dict[str, list[Span]]:
 
 
 def spans_of(column: dict[str, Any]) -> list[Span]:
-    """The box of a column, axis by axis; that of x may begin after its end, around the globe. Empty without a box."""
+    """The box of a column, axis by axis; empty without a box. If x crosses the antimeridian, its start exceeds its end."""
     box: Any = column.get("bbox")
     if not _is_box(box):
         return []
@@ -65,7 +68,7 @@ def spans_of(column: dict[str, Any]) -> list[Span]:
 
 
 def covering_of(column: dict[str, Any]) -> dict[str, list[str]] | None:
-    """The paths of the columns with the boxes of single rows, by the bounds that they hold; ``None`` without, or if they are not paths."""
+    """The paths of the columns with per-row boxes, by the bounds that they contain; ``None`` if absent or not paths."""
     covering = as_object(column.get("covering")) or {}
     paths = as_object(covering.get("bbox"))
     if paths is None or not _BOUNDS <= paths.keys() <= _BOUNDS | _BOUNDS_OF_Z:
@@ -81,7 +84,7 @@ _BOUNDS_OF_Z = frozenset(("zmin", "zmax"))
 
 
 def geo_faults(value: str, root: SchemaNode) -> Iterator[Fault]:
-    """Where the geometries of this schema are not described. Raises `Malformed` if it cannot be read."""
+    """Yield the faults where the document does not describe the geometries of this schema. Raises `Malformed` if it cannot be read."""
     document = as_object(read_json(value, READABLE))
     if document is None:
         raise Malformed("its JSON is not an object", rule=READABLE)
@@ -103,7 +106,7 @@ def geo_faults(value: str, root: SchemaNode) -> Iterator[Fault]:
 
 
 def _require_column(name: str, described: Any) -> None:
-    """Raise `Malformed` unless the description of a column has what readers look for."""
+    """Raise `Malformed` unless the description of a column has the members that readers need."""
     column = as_object(described)
     if column is None:
         raise Malformed(f"column {show(name)} is not an object", rule=READABLE)
@@ -133,7 +136,7 @@ _OPTIONAL: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "orientation": ("text", _is_text),
     "epoch": ("a number", _is_number),
 }
-"""Members that may be missing or null, each with what it is otherwise."""
+"""Members that may be missing or null, each with its type otherwise."""
 
 _NAMES = {"".join(word.capitalize() for word in kind.name.split("_")): int(kind) for kind in GeometryKind}
 GEOMETRY_TYPES = {
@@ -141,13 +144,13 @@ GEOMETRY_TYPES = {
     for name, kind in _NAMES.items()
     for axes in range(0, 4 * AXES_STEP, AXES_STEP)
 }
-"""The code of each type of geometries, by its name in a document."""
+"""The code of each geometry type, by its name in a document."""
 
 PLANAR, SPHERICAL = "planar", "spherical"
 
 
 def _unknown(name: str, column: dict[str, Any]) -> Iterator[Fault]:
-    """The members with texts that GeoParquet does not define: a later version may."""
+    """The members with values that GeoParquet does not define; a later version may define them."""
     known: dict[str, Collection[str]] = {"edges": (PLANAR, SPHERICAL), "orientation": ("counterclockwise",)}
     texts: list[tuple[str, str, Collection[str]]] = [
         (member, column[member], known[member]) for member in known if column.get(member) is not None
@@ -186,7 +189,7 @@ def _column(name: str, column: dict[str, Any], node: SchemaNode | None, root: Sc
 
 
 def _covering(name: str, column: dict[str, Any], root: SchemaNode) -> Iterator[Fault]:
-    """The columns with boxes: FLOAT or DOUBLE, not repeated."""
+    """Yield the faults of covering columns: they must be FLOAT or DOUBLE, and not repeated."""
     paths = covering_of(column)
     if paths is None:
         text = f"the covering of column {show(name)} is not a bbox of four or six paths"
@@ -210,7 +213,7 @@ def _covering(name: str, column: dict[str, Any], root: SchemaNode) -> Iterator[F
 
 
 def _is_box(given: Any) -> bool:
-    """Whether it has four or six numbers; the least x may exceed the greatest, around the antimeridian."""
+    """Whether it has four or six numbers; the least x may exceed the greatest, for a box across the antimeridian."""
     box = as_list(given) or []
     numbers = [bound for bound in box if isinstance(bound, int | float) and not isinstance(bound, bool)]
     if len(box) not in BOX_SIZES or len(numbers) < len(box):

@@ -1,4 +1,4 @@
-"""The schema of a file: its leaves and everything that depends only on them, computed once for all files of a lake with this schema."""
+"""The schema of a file: its leaves and derived data, computed once for all files of a lake with this schema."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from pqassay_spec.parquet.thrift import FileMetaData, SchemaElement
 View = TypeVar("View")
 
 SCHEMAS = SharedStructs(SchemaElement)
-"""Reads the schemas of footers, which files of one lake share, object for object."""
+"""The decoder of schemas in footers, which returns the same objects for files of one lake."""
 
 MOST_SCHEMAS = 4
-"""Schemas that are remembered; to look for more would take longer than to look at one."""
+"""The number of schemas that are remembered; comparing with more would take longer than parsing one."""
 
 MOST_ELEMENTS = 1000
-"""Elements of a schema that is remembered."""
+"""The largest number of elements of a schema that is remembered."""
 
 
 class Schema:
@@ -28,7 +28,7 @@ class Schema:
         elements: Its elements, depth first.
         leaves: Its leaves, in order.
         are_defined: Whether the format defines the types and the repetition types of all leaves.
-        sound: For those who ask rules about the schema alone: which of them applied, where none was broken.
+        sound: For rules about only the schema: the rules that applied, if none was broken.
     """
 
     def __init__(self, metadata: FileMetaData) -> None:
@@ -40,7 +40,7 @@ class Schema:
         self._views: dict[Any, Any] = {}
 
     def view(self, make: Callable[[Schema], View]) -> View:
-        """A result that another module computes from it, made once."""
+        """A result that another module computes from the schema, cached."""
         if make not in self._views:
             self._views[make] = make(self)
         return cast("View", self._views[make])

@@ -1,4 +1,4 @@
-"""What pandas keeps of a frame: the names and types of its columns, and its index."""
+"""The pandas description of a frame: the names and types of its columns, and its index, compared with the schema."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _RANGE = ("start", "stop", "step")
 
 
 def pandas_faults(value: str, root: SchemaNode) -> Iterator[Fault]:
-    """Where pandas cannot make a frame by it. Raises `Malformed` if it cannot be read."""
+    """Yield the faults that prevent pandas from building the frame. Raises `Malformed` if the description cannot be read."""
     frame = as_object(read_json(value, READABLE))
     if frame is None:
         raise Malformed("its JSON is not an object", rule=READABLE)
@@ -47,7 +47,7 @@ def pandas_faults(value: str, root: SchemaNode) -> Iterator[Fault]:
 
 
 def _type(described: dict[str, Any], leaves: dict[str, SchemaElement]) -> Iterator[Fault]:
-    """A type of pandas that is not one of the column's."""
+    """Yield the fault of a pandas type that does not fit the column."""
     name, numpy_type = described.get("field_name", described["name"]), described["numpy_type"]
     element = leaves.get(name) if isinstance(name, str) else None
     if element is not None and not is_made_of(numpy_type, element):
@@ -56,7 +56,7 @@ def _type(described: dict[str, Any], leaves: dict[str, SchemaElement]) -> Iterat
 
 
 def _names(described: Any) -> list[str]:
-    """The names of a column, as its description gives them."""
+    """The names of a column in its description."""
     column = as_object(described)
     if column is None:
         raise Malformed("one of its columns is not an object", rule=READABLE)
@@ -76,7 +76,7 @@ def _list(frame: dict[str, Any], name: str) -> list[Any]:
 
 
 def _require_range(index: dict[str, Any] | None) -> None:
-    """Raise `Malformed` unless an index is a range that Python can count."""
+    """Raise `Malformed` unless an index is a valid Python range."""
     if index is None:
         raise Malformed("one of its index_columns is neither a name nor a range", rule=READABLE)
     if index.get("kind") != "range" or "name" not in index:

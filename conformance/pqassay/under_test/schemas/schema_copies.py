@@ -1,7 +1,7 @@
-"""Copies of the schema in the footer's key-value metadata: what is found in each, once for all files of a lake that share it.
+"""Copies of the schema in the footer's key-value metadata: the faults of each, cached for all files of a lake that share it.
 
-The result depends only on a copy and its schema, and most files of a lake share both with the previous file.
-So the result is cached by both.
+The result depends only on a copy and its schema, and most files of a lake share both with the previous file. So the result is cached by
+both.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from pqassay_spec.parquet.thrift import FileMetaData, SchemaElement
 from pqassay_spec.parquet.undefined import is_as_defined
 
 LONGEST = 1 << 24
-"""Characters of a value that is read; a schema of 100,000 columns takes half of them."""
+"""The number of characters of the longest value that is read; a schema of 100,000 columns takes half of it."""
 
 REMEMBERED = 1 << 18
-"""Characters of a value that is remembered together with others; a longer one, for the rules of its own file, is so alone."""
+"""The number of characters of the longest value that is cached with others; a longer one is cached alone, for the rules of its own file."""
 
 MOST_COPIES = 64
-"""Copies that are remembered."""
+"""The number of cached copies."""
 
 MOST_FAULTS = 1000
-"""Faults of a copy that are looked for."""
+"""The number of faults of a copy that are collected."""
 
 
 class Fault(NamedTuple):
-    """A place where a copy breaks a rule, or is unknown so that a rule cannot be tested: the message, and the name of the column."""
+    """A place where a copy breaks a rule, or prevents its test by an unknown value: the message, and the name of the column."""
 
     rule: str
     message: str
@@ -44,18 +44,21 @@ class Fault(NamedTuple):
 
 
 Faults = Callable[[str, SchemaNode], Iterator[Fault]]
-"""Finds the faults of a value, given the root of the schema. Raises `Malformed` with a rule where it cannot be read."""
+"""A function that yields the faults of a value, given the root of the schema.
+
+It raises `Malformed` with a rule if the value cannot be read.
+"""
 
 
 class _Known(NamedTuple):
-    """What was found in a copy, and how a footer begins that has the same schema."""
+    """The faults of a copy, and the first bytes of a footer with the same schema."""
 
     beginning: bytes
     faults: tuple[Fault, ...]
 
 
 def schema_beginning(file: FileUnderTest) -> bytes:
-    """The bytes of a footer up to the end of its schema: another that begins with them has the same."""
+    """The bytes of a footer up to the end of its schema; a footer with the same first bytes has the same schema."""
     for field in field_ranges(file.footer):
         if field.id == _SCHEMA:
             return file.footer[: field.end]
@@ -66,10 +69,10 @@ _SCHEMA = next(field.id for field in FileMetaData.fields if field.name == "schem
 
 
 class Copies:
-    """What was found in the copies of one kind.
+    """The faults of the copies of one kind.
 
     Args:
-        find: Finds the faults of one.
+        find: Finds the faults of a copy.
     """
 
     def __init__(self, find: Faults) -> None:
@@ -80,7 +83,7 @@ class Copies:
         """The faults of a pair's value.
 
         Raises:
-            NotChecked: It is too long.
+            NotChecked: The value is too long.
         """
         value, file = pair.part.value or "", pair.file
         known = self._known.get(value)
@@ -106,7 +109,7 @@ class Copies:
             return (Fault(error.rule or "", error.reason, "", ""),)
 
     def shape(self, pair: KeyValueUnderTest) -> tuple[str | None] | None:
-        """The writer of a copy without known faults, who decides which rules apply."""
+        """The writer of a copy without faults, since the writer determines which rules apply; ``None`` with faults or if unknown."""
         known = self._known.get(pair.part.value or "")
         if known is None or known.faults or not pair.file.footer.startswith(known.beginning):
             return None
@@ -114,7 +117,7 @@ class Copies:
 
 
 def _is_of_unknown_column(fault: Fault, root: SchemaNode) -> bool:
-    """Whether a fault is about a column whose types are not as the format defines them: what fits those is unknown."""
+    """Whether a fault is about a column with undefined types, for which no copy can be judged."""
     left = [
         child for child in root.children if fault.column and f"{fault.column}.".startswith(f"{child.name}.")
     ]
@@ -129,7 +132,7 @@ def read_json(value: str, rule: str) -> Any:
     """The JSON of a value.
 
     Raises:
-        Malformed: It is not JSON, or nested deeper than Python's own reader goes, which other readers use.
+        Malformed: The value is not JSON, or is nested deeper than Python's own parser supports, which other readers use.
     """
     try:
         return json.loads(value)
@@ -140,10 +143,10 @@ def read_json(value: str, rule: str) -> Any:
 
 
 def as_object(value: Any) -> dict[str, Any] | None:
-    """A part of a JSON that is an object; ``None`` of another one."""
+    """A JSON value if it is an object; otherwise ``None``."""
     return cast("dict[str, Any]", value) if isinstance(value, dict) else None
 
 
 def as_list(value: Any) -> list[Any] | None:
-    """A part of a JSON that is a list; ``None`` of another one."""
+    """A JSON value if it is a list; otherwise ``None``."""
     return value if isinstance(value, list) else None

@@ -1,7 +1,7 @@
-"""The releases of the format that a file shows its writer knew, by the marks that it bears.
+"""The releases of the format that a file's writer knew, shown by marks in the file.
 
-The search starts when a rule is newer than the release that all writers know. It looks at the footer, then at
-structures that the tier reads anyway: column indexes, offset indexes and page headers.
+The search is needed only for a rule that is newer than the release that all writers know. It looks at the footer, then at structures that
+the tier reads anyway: column indexes, offset indexes and page headers.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from pqassay_spec.rules.catalogue import DEFAULT_FILE
 from pqassay_spec.rules.releases import marks_since, releases
 
 FLOATS = (Type.FLOAT, Type.DOUBLE)
-"""Physical types of floating point numbers, beside two bytes annotated as FLOAT16."""
+"""Physical floating-point types, in addition to two bytes annotated as FLOAT16."""
 
 UNREADABLE = (FormatError, NotApplicable, NotChecked)
 
 
 class ShownReleases:
-    """The marks that a file bears: its part of that name, ``file.part(ShownReleases)``."""
+    """The marks of releases in a file, available as ``file.part(ShownReleases)``."""
 
     def __init__(self, file: FileUnderTest) -> None:
         self._file = file
@@ -34,7 +34,7 @@ class ShownReleases:
     def shows(self, version: str) -> bool:
         """Whether the file shows that its writer knew a release or a later one.
 
-        A release that every writer is taken to know is always shown, and so is every one where the footer cannot be read.
+        Always true for a release that every writer is assumed to know, and if the footer cannot be read.
         """
         wanted = marks_since(version)
         if not wanted or self._file.kind != DEFAULT_FILE or not wanted.isdisjoint(self._known):
@@ -50,7 +50,7 @@ def _marks(file: FileUnderTest) -> Iterator[str]:
     try:
         metadata = file.metadata
     except UNREADABLE:
-        # It is not known what it would show; the rule is applied.
+        # Its marks are unknown, so the rule is applied.
         yield from (mark for one in releases().values() for mark in one.marks)
         return
     yield from marks_of(metadata)
@@ -90,9 +90,9 @@ _DEEPER: tuple[Callable[[ColumnChunkUnderTest], list[Record]], ...] = (
 
 
 def chunks_counting_nan(file: FileUnderTest) -> list[ColumnChunkUnderTest]:
-    """The floating point chunks of a file whose footer shows that its writer knew of nan_count; none in all other files.
+    """The floating-point chunks of a file whose footer shows that its writer knew nan_count; empty for other files.
 
-    It asks the footer alone, and of it no more than the orders and these chunks, since nearly no file shows it.
+    It only examines column orders and these chunks in the footer, since almost no file shows it.
     """
     floats = {ordinal for ordinal, leaf in enumerate(file.leaves) if _is_floating(leaf.element)}
     if not floats:
@@ -122,7 +122,7 @@ def _is_floating(element: SchemaElement) -> bool:
 
 
 def _is_younger(element: SchemaElement, order: ColumnOrder) -> bool:
-    """Whether a column has an order that is as young as nan_count, and may have it."""
+    """Whether a column has an order that is as new as nan_count, and may have this order."""
     if order.TYPE_ORDER is not None:
         return False
     if order.IEEE_754_TOTAL_ORDER is not None:

@@ -1,4 +1,4 @@
-"""The copy of the schema that Spark keeps, field by field beside the schema of the file."""
+"""The comparison of Spark's copy of the schema with the schema of the file, field by field."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from pqassay_spec.parquet.schema_copies.spark_types import is_stored_as
 READABLE, NAMES, TYPES = "PQF-115", "PQF-116", "PQF-117"
 
 DEEPEST = 100
-"""Types within types that are followed."""
+"""The deepest nesting of types that is followed."""
 
 Member = tuple[str, Any]
 """The name of a field, and its type."""
 
 
 def spark_faults(value: str, root: SchemaNode) -> Iterator[Fault]:
-    """Where the copy does not describe this schema. Raises `Malformed` where Spark cannot read it."""
+    """Yield the faults where the copy does not describe this schema. Raises `Malformed` if Spark cannot read it."""
     schema = as_object(read_json(value, READABLE))
     if schema is None or schema.get("type") != "struct":
         raise Malformed("its JSON is not a struct", rule=READABLE)
@@ -31,7 +31,7 @@ def spark_faults(value: str, root: SchemaNode) -> Iterator[Fault]:
 
 
 def _require_readable(type_: Any, depth: int) -> None:
-    """Raise `Malformed` unless a type has what Spark looks for."""
+    """Raise `Malformed` unless a type has the members that Spark needs."""
     if isinstance(type_, str) or depth > DEEPEST:
         return
     members = as_object(type_) or {}
@@ -66,7 +66,7 @@ def _fields(struct: dict[str, Any]) -> list[Member]:
 def _members(
     members: Sequence[Member], nodes: Sequence[SchemaNode], where: str, path: str | None
 ) -> Iterator[Fault]:
-    """The members of a group. Spark finds them by name, in any order, and if need be whatever the case."""
+    """Compare the members of a group. Spark finds them by name, in any order, and if necessary ignoring case."""
     by_name = {node.name.lower(): node for node in nodes} | {node.name: node for node in nodes}
     names_seen: set[str] = set()
     met: set[int] = set()
@@ -92,7 +92,7 @@ def _members(
 
 
 def _field(type_: Any, node: SchemaNode, path: str, *, is_item: bool = False) -> Iterator[Fault]:
-    """One field, or with ``is_item`` the repeated element of a list, which is one value there."""
+    """Compare one field; with ``is_item``, the repeated element of a list, which counts as one value."""
     if isinstance(type_, str):
         yield from _single(type_, node, path, is_item=is_item)
         return
@@ -117,16 +117,16 @@ def _field(type_: Any, node: SchemaNode, path: str, *, is_item: bool = False) ->
 _PAIR = ("keyType", "valueType")
 
 _NOT_LEAVES = re.compile(r"variant|void|geometry.*|geography.*")
-"""Types that may be stored in groups, or in anything."""
+"""Types that may be stored as groups or as columns."""
 
 _LEAVES = re.compile(
     r"boolean|byte|short|integer|long|float|double|string|binary|date|timestamp|decimal\(.*|interval .*"
 )
-"""Types that are stored in columns for certain."""
+"""Types that are always stored as columns."""
 
 
 def _single(name: str, node: SchemaNode, path: str, *, is_item: bool) -> Iterator[Fault]:
-    """A field of a type that is not nested."""
+    """Compare a field of a type that is not nested."""
     if _NOT_LEAVES.fullmatch(name):
         return
     if node.is_leaf and (is_item or not node.is_repeated):
@@ -147,7 +147,7 @@ def _array(element: Any, node: SchemaNode, path: str) -> Iterator[Fault]:
 
 
 def _may_be(element: Any, node: SchemaNode) -> bool:
-    """Whether a type goes with the element of a list, by its members' names alone."""
+    """Whether a type can be the element of a list, judged only by the names of members."""
     found = as_object(element) or {}
     is_struct = found.get("type") == "struct"
     if node.is_leaf or node.is_list or node.is_map:

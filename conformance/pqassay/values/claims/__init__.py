@@ -1,9 +1,8 @@
-"""Claims of a Parquet file about its own values, put to the values.
+"""Claims of a Parquet file about its own values, and their comparison with the values.
 
-Contents: the audit of all values (`audit`), how rules are put to them (`value_rules`, `outcomes`), the kinds of claims that
-several rules make (`bound_claims`, `count_claims`), and what is found out about values for rules to compare: extremes beside bounds
-(`bounds`), the order of rows, bloom filters, texts, geometries, the columns beside an embedded index.  The rules are in
-`pqassay.checks`.
+Contents: the audit of all values (`audit`), the testing of rules on them (`value_rules`, `outcomes`), and kinds of claims that several
+rules make (`bound_claims`, `count_claims`). Other modules compare values: with bounds (`bounds`), by order of rows, with bloom filters, as
+texts, as geometries, or with an embedded index. The rules are in `pqassay.checks`.
 
 Excluded: decoding of pages.
 """

@@ -1,14 +1,12 @@
-"""The audit of values: each column chunk is decoded once, and everything that is claimed about it is compared with the same decoded values.
+"""The audit of values: each column chunk is decoded once, and all claims about it are compared with the decoded values.
 
-A family of claims (`Family`) returns the claims about each chunk (`ChunkClaims`), or none; chunks without
-claims are not decoded.  The rules about a Parquet file, an embedded index and an index directory are families
-of the audit of its values, `ValueAudit`; ``_pm`` is one that is put to the chunks of the file beside it, by
-`audit`.
+A family of claims (`Family`) returns the claims about each chunk (`ChunkClaims`), or none; chunks without claims are not decoded. The rules
+about a Parquet file, an embedded index and an index directory are families of the audit of its values, `ValueAudit`; ``_pm`` is a family
+about the chunks of the file beside it, which also uses `audit`.
 
-Several column chunks of a row group are decoded and compared at the same time; no more of them are in memory
-than there are threads, and the columns by which the row group is sorted, which are compared together.  The
-same threads survey the page bodies after decoding the values: a page that is known to decompress need not be
-decompressed again.
+Several column chunks of a row group are decoded and compared at the same time; memory holds one chunk per thread, and the columns by which
+the row group is sorted, which are compared together. The same threads survey the page bodies after decoding the values: a page that is
+known to decompress need not be decompressed again.
 """
 
 from __future__ import annotations
@@ -33,10 +31,10 @@ if TYPE_CHECKING:
     from pqassay.values.decoding.chunk_values import ChunkValues, Decoders
 
 MOST_THREADS = 4
-"""Column chunks that are in memory at the same time, at most."""
+"""The largest number of column chunks in memory at the same time."""
 
 WORTH_A_THREAD = 4 << 20
-"""Bytes of a row group, without compression, below which a second thread gains nothing."""
+"""The uncompressed size of a row group in bytes below which a second thread gains nothing."""
 
 
 class ChunkClaims(Protocol):
@@ -44,32 +42,32 @@ class ChunkClaims(Protocol):
 
     @property
     def needs_values(self) -> bool:
-        """Whether the chunk has to be decoded for it."""
+        """Whether the chunk must be decoded."""
         ...
 
     @property
     def compared(self) -> Sequence[Compared]:
-        """The outcome of each compared claim, if it shows whether the values are right."""
+        """The compared claims that show whether the values are right."""
         ...
 
     def judge(self, values: ChunkValues) -> None:
-        """Compare them with the values. Chunks of one row group are judged at the same time, in several threads."""
+        """Compare the claims with the values. Chunks of one row group are judged at the same time, in several threads."""
         ...
 
     def leave(self, reason: NotChecked) -> None:
-        """Take note that the values cannot be decoded."""
+        """Note that the values cannot be decoded."""
         ...
 
     def settle(self) -> None:
-        """Hand over what came of them: one after the other, in the order of the chunks."""
+        """Pass on the results; called for one chunk after the other, in order."""
         ...
 
 
 class Family(Protocol):
-    """A structure, or several, that says something of the values of a file."""
+    """A structure, or several structures, with claims about the values of a file."""
 
     def claim(self, chunk: ColumnChunkUnderTest) -> ChunkClaims | None:
-        """Its claims about a chunk, ``None`` where there is none."""
+        """The claims about a chunk; ``None`` if there are none."""
         ...
 
 
@@ -79,31 +77,31 @@ _FAMILIES: list[Callable[[FileUnderTest], Family]] = []
 def claiming(make: Callable[[FileUnderTest], Family]) -> Callable[[FileUnderTest], Family]:
     """Register a function that makes a family of claims.
 
-    It raises `FormatError`, `NotChecked` or `NotApplicable` if there are no claims.
+    The function raises `FormatError`, `NotChecked` or `NotApplicable` if there are no claims.
     """
     _FAMILIES.append(make)
     return make
 
 
 class ValueAudit:
-    """The outcomes of all rules about values: a part of the file, ``file.part(ValueAudit)``."""
+    """The outcomes of all rules about values, available as ``file.part(ValueAudit)``."""
 
     def __init__(self, file: FileUnderTest) -> None:
         self.file = file
         self._surveys = False
 
     def run_with_surveys(self) -> None:
-        """Have the bodies of all pages surveyed in the threads of the audit, unless it is over."""
+        """Survey the bodies of all pages in the threads of the audit, unless the audit is over."""
         self._surveys = True
         with suppress(FormatError, NotApplicable, NotChecked):
             _ = self.outcomes
 
     @Remembered
     def outcomes(self) -> dict[str, Outcome]:
-        """The outcome of each rule; registered families keep theirs themselves.
+        """The outcome of each rule; registered families keep their own outcomes.
 
         Raises:
-            FormatError, NotChecked, NotApplicable: The chunks cannot be told apart, or there are none.
+            FormatError, NotChecked, NotApplicable: The chunks cannot be assigned to columns, or there are none.
         """
         column_chunks = self.file.part(ColumnChunks)
         chunks = column_chunks.all
@@ -112,7 +110,7 @@ class ValueAudit:
             try:
                 families.append(make(self.file))
             except (FormatError, NotApplicable, NotChecked):
-                continue  # its own checks say so
+                continue  # its own checks report that
         audit(self.file, chunks, families, surveys=self._surveys)
         outcomes: dict[str, Outcome] = {}
         for family in families:
@@ -130,13 +128,13 @@ def audit(
     *,
     surveys: bool = False,
 ) -> None:
-    """Put the claims of all families to the values of the chunks.
+    """Compare the claims of all families with the values of the chunks.
 
     Args:
         file: The file.
         chunks: Its column chunks, row group by row group.
-        families: What claims something of them.
-        surveys: Whether the bodies of their pages are surveyed as well.
+        families: The families of claims.
+        surveys: Whether the bodies of their pages are also surveyed.
     """
     with _Auditors(file, families, surveys=surveys) as auditors:
         for _, group in groupby(chunks, lambda chunk: chunk.row_group):
@@ -146,12 +144,12 @@ def audit(
 
 
 def _size(chunk: ColumnChunkUnderTest) -> int:
-    """Bytes of a chunk without compression, as far as known."""
+    """The uncompressed size of a chunk in bytes, if known."""
     return max(chunk.facts.total_uncompressed_size, 0)
 
 
 class _Auditors:
-    """The threads that audit chunks, each with decoders of its own; made when first needed."""
+    """The threads that audit chunks, each with its own decoders; created on first use."""
 
     def __init__(self, file: FileUnderTest, families: Sequence[Family], *, surveys: bool) -> None:
         self._file = file
@@ -172,13 +170,13 @@ class _Auditors:
             self._idle.get().close()
 
     def run(self, chunks: Sequence[ColumnChunkUnderTest]) -> Iterator[list[ChunkClaims]]:
-        """The claims of the chunks of one row group, judged, in the order of the chunks."""
+        """Yield the judged claims of the chunks of each row group, in the order of the chunks."""
         if self._threads == 1 or len(chunks) == 1 or sum(map(_size, chunks)) < WORTH_A_THREAD:
             yield from map(self._judged, chunks)
             return
         if self._pool is None:
             self._pool = ThreadPoolExecutor(self._threads)
-        # The largest first: then no thread is left alone with a large one at the end.
+        # The largest first, so that no thread ends with a large chunk alone.
         largest_first = sorted(chunks, key=_size, reverse=True)
         judged = {chunk.ordinal: self._pool.submit(self._judged, chunk) for chunk in largest_first}
         for chunk in chunks:
@@ -194,14 +192,14 @@ class _Auditors:
     def _survey(self, chunk: ColumnChunkUnderTest) -> None:
         from pqassay.values.decoding.survey import survey  # noqa: PLC0415 - numpy and pyarrow, at this tier only
 
-        # What it raises is remembered for those who ask.
+        # Its error is cached for those who use the result.
         with suppress(FormatError, NotApplicable, NotChecked):
             chunk.part(survey)
 
     def _judge(self, chunk: ColumnChunkUnderTest, claims: list[ChunkClaims]) -> None:
-        """Decode a chunk if anything is claimed of it, and have the claims judged.
+        """Decode a chunk if there are claims about it, and judge the claims.
 
-        The values stay in this frame: exceptions that were remembered while claims were made keep that of the caller.
+        The values stay in this stack frame, since cached exceptions of claims refer to the frame of the caller.
         """
         if not claims:
             return
@@ -226,7 +224,7 @@ class _Auditors:
             chunk.forget_frames()
 
     def _weigh(self, chunk: ColumnChunkUnderTest, values: ChunkValues, compared: Sequence[Compared]) -> None:
-        """Weigh the values against what contradicts them, if anything does."""
+        """Weigh the values against the claims that they contradict, if any."""
         weighed = chunk.file.part(Weighed)
         if weighed.wants(chunk.column) and any(each.is_broken and each.compares_values for each in compared):
             from pqassay.values.claims.weighing import weigh  # noqa: PLC0415 - numpy, at this tier only

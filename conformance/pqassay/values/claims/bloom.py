@@ -1,4 +1,4 @@
-"""Bloom filters compared with all values that they should hold."""
+"""Comparison of bloom filters with all values that they should contain."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from pqassay.values.decoding.chunk_values import ChunkValues
 from pqassay.values.decoding.hashes import hashes_of, held
 
 AT_ONCE = 1 << 16
-"""Values that are hashed together: few enough for the processor's cache."""
+"""The number of values that are hashed together: few enough for the processor's cache."""
 
 
 def absent(decoded: ChunkValues, bitset: bytes) -> NDArray[np.bool_] | None:
-    """The values that a filter does not hold, bool; ``None`` where it holds them all.
+    """A bool mask of the values that a filter lacks; ``None`` if it has all.
 
     Args:
-        decoded: The values, no booleans.
+        decoded: The values; not booleans.
         bitset: The filter, whole blocks.
     """
     values = decoded.values
@@ -34,17 +34,17 @@ def absent(decoded: ChunkValues, bitset: bytes) -> NDArray[np.bool_] | None:
 
 
 class _Prober:
-    """Probes a filter for pieces of a column; byte arrays that repeat are hashed once in each piece."""
+    """Probes a filter for pieces of a column; repeated byte arrays are hashed once per piece."""
 
     def __init__(self, bitset: bytes) -> None:
         self._bitset = bitset
         self._repeats = True
 
     def absent(self, piece: Any) -> NDArray[np.bool_]:
-        """The values of a piece that the filter does not hold, bool."""
+        """A bool mask of the values of a piece that the filter lacks."""
         if not self._repeats or not pa.types.is_binary(piece.type):
             return ~held(self._bitset, hashes_of(piece))
         encoded = piece.dictionary_encode()
-        self._repeats = len(encoded.dictionary) * 2 < len(piece)  # as in this piece, so in the next
+        self._repeats = len(encoded.dictionary) * 2 < len(piece)  # the next piece is probably similar
         absent: NDArray[np.bool_] = ~held(self._bitset, hashes_of(encoded.dictionary))
         return absent[encoded.indices.to_numpy()] if absent.any() else np.zeros(len(piece), np.bool_)

@@ -1,6 +1,6 @@
-"""Claims that are bounds, of a column chunk or of each of its pages: no value lies beyond them.
+"""Claims that are bounds, of a column chunk or of each page: no value lies beyond them.
 
-They are compared with the values by `pqassay.values.claims.bounds`.
+`pqassay.values.claims.bounds` compares them with the values.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def bounds_of(values: ChunkValues) -> BoundsAudit:
-    """The values of a chunk, to be compared with bounds."""
+    """The values of a chunk, prepared for comparison with bounds."""
     return values.remembered(_bounds_of)
 
 
@@ -46,25 +46,25 @@ def _bounds_of(values: ChunkValues) -> BoundsAudit:
 
 
 class BoundComparison(NamedTuple):
-    """How values compare with a bound: their order, and whether their bytes count as signed."""
+    """How values compare with a bound: their order, and whether their bytes are signed."""
 
     order: Order
     signed_bytes: bool = False
 
 
 def order_of_readers(chunk: ColumnChunkUnderTest) -> Order | None:
-    """The order of the type, which readers take where the footer gives no column orders; ``None`` where it does."""
+    """The order of the type, which readers use if the footer gives no column orders; ``None`` if it gives some."""
     given = chunk.file.metadata.column_orders
     return type_order(chunk.leaf.element) if given is None else None
 
 
 def require_order(chunk: ColumnChunkUnderTest) -> Order:
-    """The order of the column. Raises `NotChecked` if there is none by which bounds can be compared."""
+    """The order of the column. Raises `NotChecked` if no order is known for comparing bounds."""
     order = chunk.order
     if order is not None:
         return order
     if chunk.column_order is None:
-        # Other rules say so, and compare the bounds by the order of the type.
+        # Other rules report this, and compare the bounds by the order of the type.
         raise NotChecked(f"the footer gives no order of column {chunk.column}", "another rule")
     if chunk.leaf.element.type == Type.INT96 and not chunk.column_order.unknown:
         bounds = chunk.facts.statistics
@@ -79,9 +79,9 @@ def _no_order(chunk: ColumnChunkUnderTest) -> NotChecked:
 
 
 def deprecated_comparisons(chunk: ColumnChunkUnderTest) -> Sequence[BoundComparison]:
-    """The comparisons that may be meant by the deprecated bounds.
+    """The possible comparisons for the deprecated bounds.
 
-    Some writers compare by sign, and others, DuckDB among them, as the type does. Raises `NotChecked`.
+    Some writers compare signed values, and others, such as DuckDB, use the order of the type. Raises `NotChecked`.
     """
     kind, natural = chunk.leaf.element.type, type_order(chunk.leaf.element)
     if not annotation_fits(chunk.leaf.element):
@@ -108,7 +108,7 @@ class ChunkBound(Claim):
         chunk: The chunk.
         name: Its field in the statistics.
         raw: Its bytes.
-        order: How values compare with it, and are shown; only where the comparison is given it may be ``None``.
+        order: The order for comparing and showing values; it may be ``None`` only if another comparison is given.
     """
 
     chunk: ColumnChunkUnderTest
@@ -118,37 +118,37 @@ class ChunkBound(Claim):
 
     @property
     def above(self) -> bool:
-        """Whether it is the upper one."""
+        """Whether it is the upper bound."""
         return self.name.startswith("max")
 
     @property
     def own(self) -> BoundComparison:
-        """How values compare with it, where no other comparison is given."""
+        """The comparison of values with it, unless another comparison is given."""
         return BoundComparison(cast("Order", self.order))
 
     @property
     def field(self) -> Field:
-        """Its place."""
+        """The field of the bound."""
         return self.chunk.fields.statistics / self.name
 
     @property
     def text(self) -> str:
-        """It, for messages."""
+        """The bound as text, for messages."""
         return shown(self.order, self.raw)
 
     def beyond(self, values: ChunkValues, comparison: BoundComparison | None = None) -> ValueBeyond | None:
-        """The first value beyond it, ``None`` without."""
+        """The first value beyond it; ``None`` if there is none."""
         order, signed_bytes = comparison or self.own
         return bounds_of(values).of_chunk(order, self.raw, above=self.above, signed_bytes=signed_bytes)
 
     def compare(self, values: ChunkValues) -> Iterator[Violation]:
-        """No value lies beyond it."""
+        """Yield a violation if a value lies beyond it."""
         beyond = self.beyond(values)
         if beyond is not None:
             yield self.crossed(values, beyond)
 
     def crossed(self, values: ChunkValues, beyond: ValueBeyond) -> Violation:
-        """The violation by a value beyond it."""
+        """The violation of a value beyond it."""
         value = value_at(values, beyond.place, self.order)
         return Violation(
             f"{where(values, beyond.place)} holds {value}, {self.name} is {self.text}{others(beyond.total)}",
@@ -159,10 +159,10 @@ class ChunkBound(Claim):
 
 
 class ExactBound(ChunkBound):
-    """A bound that a value is called to have."""
+    """A bound that is marked exact: some value should equal it."""
 
     def compare(self, values: ChunkValues) -> Iterator[Violation]:
-        """A value is equal to it; the rule of the bound itself judges one beyond it."""
+        """Yield a violation unless a value equals it; the rule of the bound itself judges values beyond it."""
         if self.beyond(values) is None and not self._occurs(values):
             yield Violation(
                 f"{self.name} of {named(self.chunk)} is called exact, and no value is {self.text}",
@@ -172,7 +172,7 @@ class ExactBound(ChunkBound):
             )
 
     def _occurs(self, values: ChunkValues) -> bool:
-        """Whether it may be a value, NaN among others."""
+        """Whether it can be a value; NaN can, for example."""
         if is_nan(self.own.order, self.raw):
             return bool(values.is_nan.any())
         return bounds_of(values).is_met(self.own.order, self.raw, above=self.above) is not False
@@ -180,12 +180,12 @@ class ExactBound(ChunkBound):
 
 @dataclass(frozen=True)
 class DeprecatedBounds(Claim):
-    """The deprecated bounds of a column chunk, which are true if they are in one of the orders that may be meant."""
+    """The deprecated bounds of a column chunk, which are true if they hold in one of the possible orders."""
 
     bounds: Sequence[ChunkBound]
 
     def compare(self, values: ChunkValues) -> Iterator[Violation]:
-        """In one order, no value lies beyond either; those of the order with the fewest are wrong."""
+        """Yield violations unless one possible order has none; the order with the fewest is reported."""
         wrong: list[tuple[ChunkBound, ValueBeyond]] = []
         for number, comparison in enumerate(deprecated_comparisons(values.chunk)):
             crossed = [
@@ -206,14 +206,14 @@ class DeprecatedBounds(Claim):
 
 @dataclass(frozen=True)
 class BoundsOfPages(Claim):
-    """Bounds of one side, of each data page of a column chunk.
+    """The bounds of one side, for each data page of a column chunk.
 
     Attributes:
         chunk: The chunk.
-        side: Their names: ``lower`` or ``upper``, with what tells them from others.
-        raws: Their bytes, ``None`` for pages without.
-        order: How values compare with them, and are shown; only where the comparison is given it may be ``None``.
-        field: The place of each, by the number of its page.
+        side: Their name in messages: ``lower`` or ``upper``, with further distinction.
+        raws: Their bytes; ``None`` for pages without a bound.
+        order: The order for comparing and showing values; it may be ``None`` only if another comparison is given.
+        field: The field of each bound, by the number of its page.
     """
 
     chunk: ColumnChunkUnderTest
@@ -229,20 +229,20 @@ class BoundsOfPages(Claim):
 
     @property
     def own(self) -> BoundComparison:
-        """How values compare with them, where no other comparison is given."""
+        """The comparison of values with them, unless another comparison is given."""
         return BoundComparison(cast("Order", self.order))
 
     def beyond(self, values: ChunkValues, comparison: BoundComparison | None = None) -> Iterator[ValueBeyond]:
-        """The first value beyond its bound of each page; see `BoundsAudit.of_pages`."""
+        """Yield the first value beyond its bound for each page; see `BoundsAudit.of_pages`."""
         order, signed_bytes = comparison or self.own
         return bounds_of(values).of_pages(order, self.raws, above=self.above, signed_bytes=signed_bytes)
 
     def compare(self, values: ChunkValues) -> Iterator[Violation]:
-        """No value of a page lies beyond its bound."""
+        """Yield a violation for each page with a value beyond its bound."""
         return self.crossed(values, self.beyond(values))
 
     def crossed(self, values: ChunkValues, beyond: Iterator[ValueBeyond]) -> Iterator[Violation]:
-        """The violations by values beyond the bounds of their pages."""
+        """Yield the violations of values beyond the bounds of their pages."""
         for each in beyond:
             value, bound = (
                 value_at(values, each.place, self.order),
@@ -258,10 +258,10 @@ class BoundsOfPages(Claim):
 
 
 class DeprecatedBoundsOfPages(BoundsOfPages):
-    """The deprecated bounds of pages, which are true if they are in one of the orders that may be meant."""
+    """The deprecated bounds of pages, which are true if they hold in one of the possible orders."""
 
     def compare(self, values: ChunkValues) -> Iterator[Violation]:
-        """In one order, no value of a page lies beyond its bound."""
+        """Yield violations unless one order has no page with a value beyond its bound."""
         comparisons = deprecated_comparisons(values.chunk)
         for comparison in comparisons:
             if next(self.beyond(values, comparison), None) is None:
@@ -271,12 +271,12 @@ class DeprecatedBoundsOfPages(BoundsOfPages):
 
 @dataclass(frozen=True)
 class ExactBoundsOfPages(BoundsOfPages):
-    """Bounds of pages that a value is called to have; ``flag`` is the place of that."""
+    """Bounds of pages that are marked exact; ``flag`` is the field of the mark."""
 
     flag: Callable[[int], Field]
 
     def compare(self, values: ChunkValues) -> Iterator[Violation]:
-        """A value of the page is equal to it."""
+        """Yield a violation for each page without a value equal to its bound."""
         within = bounds_of(values).pages_within(self.own.order, self.raws, above=self.above)
         name = f"{'max' if self.above else 'min'}_value"
 
@@ -296,7 +296,7 @@ class ExactBoundsOfPages(BoundsOfPages):
 
 
 class ZeroBound(NamedTuple):
-    """A bound that is a zero, beyond which the other zero lies.
+    """A bound that is a zero and excludes the other zero.
 
     Attributes:
         raw: Its bytes.
@@ -311,15 +311,15 @@ class ZeroBound(NamedTuple):
 
     @property
     def other(self) -> str:
-        """The zero that it leaves out, for messages."""
+        """The excluded zero, for messages."""
         return "0.0" if self.negative else "-0.0"
 
     def left_out(self, values: ChunkValues) -> Any:
-        """The values that are the zero that it leaves out, bool."""
+        """A bool mask of the values that are the excluded zero."""
         return values.is_zero(negative=not self.negative)
 
     def violation(self, where_it_is: str, bound: str, field: Field) -> Violation:
-        """The violation by a bound that leaves out the other zero."""
+        """The violation of a bound that excludes the other zero."""
         return Violation(
             f"{where_it_is} holds {self.other}, {bound} is {self}",
             field,
@@ -331,9 +331,9 @@ class ZeroBound(NamedTuple):
 def zero_bound(
     chunk: ColumnChunkUnderTest, raws: Sequence[bytes | None], *, above: bool
 ) -> tuple[bool, ZeroBound | None]:
-    """Whether bounds of one side are zeros, of either sign; and that one of them which leaves out the other zero.
+    """Whether the bounds of one side include zeros, and the zero among them that excludes the other zero, if any.
 
-    The two zeros count as equal, but where there is one alone, or the order tells them apart.
+    The two zeros are equal, unless the type has only one, or the order distinguishes them.
     """
     order = chunk.order
     if order not in FLOATING or order in TOTAL:
@@ -351,7 +351,7 @@ class ChunkZero(Claim):
     zero: ZeroBound
 
     def compare(self, values: ChunkValues) -> Iterator[Violation]:
-        """No value is the other zero."""
+        """Yield a violation if a value is the other zero."""
         left_out = self.zero.left_out(values)
         if left_out.any():
             row = where(values, int(left_out.argmax()))
@@ -360,13 +360,13 @@ class ChunkZero(Claim):
 
 @dataclass(frozen=True)
 class ZerosOfPages(Claim):
-    """Bounds of pages of which some are a zero."""
+    """Bounds of pages, some of which are a zero."""
 
     bounds: BoundsOfPages
     zero: ZeroBound
 
     def compare(self, values: ChunkValues) -> Iterator[Violation]:
-        """No value of their pages is the other zero."""
+        """Yield a violation for each page with a zero bound and a value that is the other zero."""
         require_pages(self.bounds.raws, values, "column index")
         has_other = values.sums(self.zero.left_out(values)) > 0
         raws = self.bounds.raws

@@ -1,4 +1,4 @@
-"""Bounds, of a column chunk or of its pages, compared with its values."""
+"""Comparison of bounds, of a column chunk or of its pages, with its values."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class ValueBeyond(NamedTuple):
     """A value beyond a bound.
 
     Attributes:
-        place: Its place among the values of the chunk.
+        place: Its position among the values of the chunk.
         page: Its data page; 0 in a chunk whose pages cannot be told apart.
-        total: Values beyond the bound of the chunk, or pages with one beyond theirs that are not shown but with this one.
+        total: The number of values beyond the bound of the chunk; or the number of pages with such a value that this one represents.
     """
 
     place: int
@@ -34,7 +34,7 @@ class ValueBeyond(NamedTuple):
 
 @dataclass
 class _Comparable:
-    """The values of a chunk in one order, with what was found out about them."""
+    """The values of a chunk in one order, with their derived extremes."""
 
     order: Order
     values: Any
@@ -43,12 +43,11 @@ class _Comparable:
 
 
 class BoundsAudit:
-    """The values of one chunk, to be compared with bounds.
+    """The values of one chunk, prepared for comparison with bounds.
 
     Args:
         decoded: The values.
-        starts: Where the values of each page begin, and behind them where the last ones end; those of one page, where
-            only bounds of the chunk will be asked about.
+        starts: The start of each page's values, followed by the end of the last page's; a single page if only chunk bounds are compared.
     """
 
     def __init__(self, decoded: ChunkValues, starts: NDArray[np.int64]) -> None:
@@ -58,13 +57,13 @@ class BoundsAudit:
 
     @cached_property
     def _narrowest(self) -> int:
-        """Bytes of the widest decimal among the values."""
+        """The size in bytes of the widest decimal among the values."""
         return decimal_width(self.found.values)
 
     def _in(
         self, order: Order, raws: Sequence[bytes | None] = (), *, signed_bytes: bool = False
     ) -> _Comparable:
-        """The values in an order, as they compare with some bounds: decimals as wide as the widest of all."""
+        """The values in an order, with decimals extended to the widest of values and bounds."""
         width = 0
         if order is Order.DECIMAL:
             width = max(self._narrowest, *(len(raw) for raw in raws if raw), 1)
@@ -80,10 +79,10 @@ class BoundsAudit:
     def of_chunk(
         self, order: Order, raw: bytes, *, above: bool, signed_bytes: bool = False
     ) -> ValueBeyond | None:
-        """The first value beyond a bound of the chunk, ``None`` without.
+        """The first value beyond a bound of the chunk; ``None`` if there is none.
 
         Raises:
-            NotChecked: The bound is not a value of the type, or the values are not.
+            NotChecked: The bound or the values are not values of the type.
         """
         keys = self._in(order, [raw], signed_bytes=signed_bytes)
         extremes = keys.extremes.of_chunk
@@ -99,7 +98,7 @@ class BoundsAudit:
         return ValueBeyond(place, page, int(outside.sum()))
 
     def mask_of_chunk(self, order: Order, raw: bytes, *, above: bool) -> NDArray[np.bool_]:
-        """The values beyond a bound of the chunk, bool. Raises as `of_chunk` does."""
+        """A bool mask of the values beyond a bound of the chunk. Raises as `of_chunk` does."""
         given = self._in(order, [raw])
         bound = self._bound(given, raw, signed_bytes=False)
         if bound is None:
@@ -107,7 +106,7 @@ class BoundsAudit:
         return beyond(order, given.values, bound, given.width, above=above)
 
     def is_met(self, order: Order, raw: bytes, *, above: bool) -> bool | None:
-        """Whether a bound of the chunk occurs, as its extreme; ``None`` where it bounds nothing. Raises as `of_chunk` does."""
+        """Whether a bound of the chunk equals its extreme; ``None`` if it bounds nothing. Raises as `of_chunk` does."""
         given = self._in(order)
         extremes = given.extremes.of_chunk
         bound = self._bound(given, raw, signed_bytes=False)
@@ -132,12 +131,12 @@ class BoundsAudit:
     def of_pages(
         self, order: Order, raws: Sequence[bytes | None], *, above: bool, signed_bytes: bool = False
     ) -> Iterator[ValueBeyond]:
-        """The first value beyond its bound of each page; of those after the first pages, only how many there are.
+        """Yield the first value beyond its bound for each page; after the first pages, the rest is only counted.
 
         A bound that is not a value of the type bounds nothing: other rules judge it.
 
         Raises:
-            FormatError, NotChecked: The pages cannot be told apart, or there is another number of them.
+            FormatError, NotChecked: The values of pages cannot be told apart, or the number of pages differs.
         """
         starts = self.found.page_starts
         compared = self._in(order, raws, signed_bytes=signed_bytes)
@@ -153,7 +152,7 @@ class BoundsAudit:
             yield ValueBeyond(first + int(outside.argmax()), page, len(pages) - number if last else 1)
 
     def pages_within(self, order: Order, raws: Sequence[bytes | None], *, above: bool) -> NDArray[np.int64]:
-        """The pages whose values are all inside the bound without reaching it. Raises as `of_pages` does."""
+        """The pages whose values are all inside the bound but do not reach it. Raises as `of_pages` does."""
         _ = self.found.page_starts
         given = self._in(order, raws)
         extremes = given.extremes
@@ -165,7 +164,7 @@ class BoundsAudit:
     def _bounds_of_pages(
         self, given: _Comparable, raws: Sequence[bytes | None], *, signed_bytes: bool = False
     ) -> tuple[Any, Any, NDArray[np.bool_]]:
-        """The keys of the bounds of all pages, those of the pages that have extremes, and which of these bound anything."""
+        """The keys of the bounds of all pages; the keys for pages with extremes; and which of the latter bound anything."""
         if signed_bytes:
             raws = [None if raw is None else key_by_signed_bytes(raw) for raw in raws]
         keys, usable = bound_keys(given.order, raws, self.found.values.type, given.width)
@@ -173,7 +172,7 @@ class BoundsAudit:
         return keys, chosen(keys, pages), usable[pages]
 
     def pages_without_place(self, order: Order) -> NDArray[np.bool_]:
-        """The pages with values of which none has a place in the order, bool. Raises as `of_pages` does."""
+        """A bool mask of the pages whose values are all outside the order, such as NaN. Raises as `of_pages` does."""
         found = np.diff(self.found.page_starts) > 0
         found[self._in(order).extremes.pages] = False
         return found

@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ChunkCount(Claim):
-    """A count of something among all values of a column chunk.
+    """A count over all values of a column chunk.
 
     Attributes:
         chunk: The chunk.
         name: Its field in the statistics.
-        given: The count.
-        what: What is counted.
-        counted: Counts it.
+        given: The claimed count.
+        what: The counted thing, in words.
+        counted: Computes the true count.
     """
 
     chunk: ColumnChunkUnderTest
@@ -36,7 +36,7 @@ class ChunkCount(Claim):
     counted: Callable[[ChunkValues], int]
 
     def compare(self, values: ChunkValues) -> Iterator[Violation]:
-        """There are as many."""
+        """Yield a violation if the true count differs."""
         counted = self.counted(values)
         if self.given != counted:
             yield Violation(
@@ -52,20 +52,19 @@ class NullsOfChunk(ChunkCount):
     """A count of nulls; a separate rule judges nulls around the values of a list.
 
     Attributes:
-        of_lists: Whether it is judged where it leaves out nulls and empty lists around the values, and nothing else; or everywhere
-            but there.
+        of_lists: If true, only counts are judged that merely omit nulls and empty lists around the values; if false, all others.
     """
 
     of_lists: bool
 
     def compare(self, values: ChunkValues) -> Iterator[Violation]:
-        """There are as many nulls."""
+        """Yield a violation if the true null count differs."""
         if (self.given in values.null_counts[1:]) == self.of_lists:
             yield from super().compare(values)
 
 
 def nulls_of_chunk(chunk: ColumnChunkUnderTest, *, of_lists: bool) -> Iterator[NullsOfChunk]:
-    """The claim of a chunk's null count, if it has one."""
+    """Yield the claim of a chunk's null count, if it has one."""
     statistics = chunk.statistics
     if statistics is not None and statistics.null_count is not None:
         yield NullsOfChunk(
@@ -83,13 +82,12 @@ class CountsOfPages(Claim):
     Attributes:
         chunk: The chunk.
         name: Their field.
-        given: The counts, ``None`` for pages without.
-        what: What is counted.
-        counted: Counts it, of all pages, int64.
-        field: The place of each, by the number of its page.
-        of_lists: Whether null counts in lists are judged that leave out what is around the values, or all others;
-            ``None`` for all.
-        index: The index that lists them, ``None`` for page headers.
+        given: The claimed counts; ``None`` for pages without a count.
+        what: The counted thing, in words.
+        counted: Computes the true counts of all pages, int64.
+        field: The field of each count, by the number of its page.
+        of_lists: If true, only null counts are judged that omit nulls around the values; if false, only others; ``None`` for all.
+        index: The index with the counts; ``None`` for page headers.
     """
 
     chunk: ColumnChunkUnderTest
@@ -102,7 +100,7 @@ class CountsOfPages(Claim):
     index: str | None = None
 
     def compare(self, values: ChunkValues) -> Iterator[Violation]:
-        """Each page holds as many."""
+        """Yield a violation for each page whose true count differs."""
         if self.index is not None:
             require_pages(self.given, values, self.index)
         counted = self.counted(values).tolist()
@@ -130,20 +128,20 @@ class CountsOfPages(Claim):
 
 
 def require_pages(listed: Sequence[object], values: ChunkValues, index: str) -> None:
-    """Raise `NotChecked` unless an index lists the pages that there are; another rule says so otherwise."""
+    """Raise `NotChecked` unless an index lists the existing pages; another rule reports the difference."""
     if len(listed) != len(values.counts.values):
         raise NotChecked(f"{index} and column chunk differ in their number of pages", "another rule")
 
 
 @dataclass(frozen=True)
 class DistinctCounts(Claim):
-    """Counts of distinct values: zeros of both signs, and NaN of all kinds, may count as one value or as several, null as one more.
+    """Counts of distinct values. The two zeros, and different NaN values, may count as one or several; null may count as a value.
 
     Attributes:
-        given: The counts, ``None`` where there is none; a single one for the whole chunk.
-        ranges: The least and the greatest count that is true, for each.
-        named: What each is about, for messages.
-        field: The place of each.
+        given: The claimed counts, ``None`` if absent; a single count for the whole chunk.
+        ranges: The least and the greatest correct value of each count.
+        named: The subject of each count, for messages.
+        field: The field of each count.
     """
 
     given: Sequence[int | None]
@@ -152,7 +150,7 @@ class DistinctCounts(Claim):
     field: Callable[[int], Field]
 
     def compare(self, values: ChunkValues) -> Iterator[Violation]:
-        """Each lies within its range."""
+        """Yield a violation for each count outside its range."""
         for number, (given, (least, most)) in enumerate(zip(self.given, self.ranges(values), strict=True)):
             if given is not None and not least <= given <= most:
                 yield Violation(

@@ -1,4 +1,4 @@
-"""The claims of a GeoParquet document about a column, compared with its values."""
+"""Comparison of a GeoParquet document's claims about a column with its values."""
 
 from __future__ import annotations
 
@@ -14,11 +14,14 @@ from pqassay.values.claims.geometries import AXES, Geometries, geometries_of, pa
 from pqassay.values.decoding.chunk_values import ChunkValues
 
 HALF_A_DIGIT = 2.0**-23
-"""How far a number of single precision may be from the one that it was rounded from, as a part of it."""
+"""The relative rounding error of a single-precision number."""
 
 
 class PointBeyond(NamedTuple):
-    """The first value with a coordinate outside a span: its place; the span, the number, and how many values there are like it."""
+    """The first value with a coordinate outside a span.
+
+    It has the place of the value, the span, the number, and how many values are outside.
+    """
 
     place: int
     span: Span
@@ -27,7 +30,7 @@ class PointBeyond(NamedTuple):
 
 
 def beyond(decoded: ChunkValues, spans: Sequence[Span]) -> PointBeyond | None:
-    """The first geometry outside spans, ``None`` without. Raises `NotChecked` if one cannot be read."""
+    """The first geometry outside the spans; ``None`` if there is none. Raises `NotChecked` if a geometry cannot be read."""
     first_beyond: PointBeyond | None = None
     total = 0
     for part, geometries in geometries_of(decoded):
@@ -47,21 +50,27 @@ def beyond(decoded: ChunkValues, spans: Sequence[Span]) -> PointBeyond | None:
 
 
 def number_beyond(decoded: ChunkValues, span: Span) -> PointBeyond | None:
-    """The first number outside a span, where each axis has a column of its own; ``None`` without."""
+    """The first number outside a span, if each axis has its own column; ``None`` if there is none."""
     numbers = decoded.values.to_numpy(zero_copy_only=False).astype(np.float64)
     off = np.flatnonzero(_is_off(numbers, span))
     return PointBeyond(int(off[0]), span, float(numbers[off[0]]), len(off)) if len(off) else None
 
 
 def _is_off(numbers: NDArray[np.float64], span: Span) -> NDArray[np.bool_]:
-    """The numbers outside a span by more than rounding, bool; NaN lies nowhere, and x around the globe between both ends of its span."""
+    """A bool mask of the numbers outside a span, beyond rounding.
+
+    NaN is never outside. An x span across the antimeridian contains the numbers beyond both of its ends.
+    """
     room = ROUNDED * np.maximum(np.abs(numbers), max(abs(span.low), abs(span.high)))
     below, above = numbers < span.low - room, numbers > span.high + room
     return np.asarray(below & above if span.low > span.high else below | above, np.bool_)
 
 
 class Boxes(NamedTuple):
-    """The boxes of geometries: the row of each, int64; the smallest and the greatest coordinate, float64 of a column for each axis, NaN without."""
+    """The boxes of geometries.
+
+    It has the row of each box, int64, and the smallest and the greatest coordinates, float64 with a column for each axis; NaN if absent.
+    """
 
     rows: NDArray[np.int64]
     least: NDArray[np.float64]
@@ -69,7 +78,7 @@ class Boxes(NamedTuple):
 
 
 def boxes_of(decoded: ChunkValues) -> Boxes:
-    """The boxes of the geometries of a column that is not repeated. Raises `NotChecked` if one cannot be read."""
+    """The boxes of the geometries of a column without lists. Raises `NotChecked` if a geometry cannot be read."""
     least, greatest = np.full((2, decoded.count, len(AXES)), np.nan)
     for part, geometries in geometries_of(decoded):
         for points in geometries.points():
@@ -82,7 +91,10 @@ def boxes_of(decoded: ChunkValues) -> Boxes:
 
 
 class Uncovered(NamedTuple):
-    """The first row whose box does not cover its geometry: the bound, what it is, or ``None``, what it has to hold, and how many there are like it."""
+    """The first row whose box does not contain its geometry.
+
+    It has the bound, its value or ``None``, the coordinate outside it, and how many rows are like it.
+    """
 
     row: int
     bound: str
@@ -92,7 +104,7 @@ class Uncovered(NamedTuple):
 
 
 def numbers_of(decoded: ChunkValues) -> NDArray[np.float64]:
-    """The numbers of a column that is not repeated, row by row; NaN for null."""
+    """The numbers of a column without lists, row by row; NaN for null."""
     rows = np.full(decoded.entries, np.nan)
     rows[decoded.valid] = decoded.values.to_numpy(zero_copy_only=False)
     return rows
@@ -101,7 +113,7 @@ def numbers_of(decoded: ChunkValues) -> NDArray[np.float64]:
 def uncovered(
     boxes: Boxes, bounds: Mapping[str, NDArray[np.float64]], single: frozenset[str]
 ) -> Uncovered | None:
-    """The first row whose box, one of single precision perhaps, does not cover its geometry; ``None`` without."""
+    """The first row whose box, perhaps in single precision, does not contain its geometry; ``None`` if there is none."""
     off = np.zeros(len(boxes.rows), np.bool_)
     first_uncovered: Uncovered | None = None
     for bound, column in bounds.items():
@@ -111,7 +123,7 @@ def uncovered(
         room = (HALF_A_DIGIT if bound in single else 0.0) * np.abs(numbers)
         fails = coordinates < numbers - room if is_least else coordinates > numbers + room
         fails |= np.isnan(numbers) & ~np.isnan(coordinates)
-        if bound[0] == "x":  # a box may go around the globe
+        if bound[0] == "x":  # a box may cross the antimeridian
             fails &= ~(bounds["xmin"] > bounds["xmax"])[boxes.rows]
         if fails.any():
             place = int(fails.argmax())
@@ -124,7 +136,10 @@ def uncovered(
 
 
 class OffTypes(NamedTuple):
-    """The first value that is not of a type: its place, its code, ``None`` of one that is not a geometry, and how many there are like it."""
+    """The first value that is not of the given types.
+
+    It has the place, the type's code, ``None`` if it is not a geometry, and how many values are like it.
+    """
 
     place: int
     code: int | None
@@ -132,7 +147,7 @@ class OffTypes(NamedTuple):
 
 
 def off_types(decoded: ChunkValues, codes: frozenset[int]) -> OffTypes | None:
-    """The first value that is not a geometry of one of these types, or of any, if there are none; ``None`` without."""
+    """The first value that is not a geometry of one of the types, or of any type if none are given; ``None`` if there is none."""
     first_off: OffTypes | None = None
     total = 0
     for part in parts_of(decoded):

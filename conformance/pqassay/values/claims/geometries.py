@@ -1,4 +1,4 @@
-"""Geometries among byte arrays: which cannot be read, and the points of the others.
+"""Geometries in byte arrays: the unreadable ones, and the points of the others.
 
 `pqassay_spec.parquet.encoding.wkb` reads one after the other, except for columns of points with only x and y,
 whose numbers are taken from the bytes run by run.
@@ -30,16 +30,16 @@ from pqassay_spec.parquet.encoding.wkb import (
 )
 
 AT_ONCE = 1 << 22
-"""Bytes of geometries that are looked at together, one geometry at least."""
+"""The number of bytes of geometries that are parsed together; at least one geometry."""
 
 PIECE = 1 << 16
-"""Values whose dictionary is taken away together."""
+"""The number of values whose dictionary is decoded together."""
 
 AXES = ("x", "y", "z", "m")
 
 
 class Points(NamedTuple):
-    """Points: of which geometry each is, int64; its x, y, z and m, float64, NaN where it has none."""
+    """Points: the number of the geometry of each, int64; and x, y, z and m, float64, NaN if absent."""
 
     of: Ints
     coordinates: NDArray[np.float64]
@@ -49,9 +49,9 @@ class Geometries:
     """The geometries of an array of binary without nulls.
 
     Attributes:
-        is_malformed: Whether each cannot be read, bool.
-        is_too_deep: Whether each is nested deeper than it is followed, bool; those are malformed as well.
-        codes: The type of each that has one, int64; 0 of the others.
+        is_malformed: A bool mask of the geometries that cannot be read.
+        is_too_deep: A bool mask of the geometries that are nested too deeply to read; they are also malformed.
+        codes: The type of each geometry, int64; 0 if it has none.
     """
 
     def __init__(self, array: Any) -> None:
@@ -76,7 +76,7 @@ class Geometries:
                 self._taken[run.axes].append((number, points))
 
     def points(self) -> Iterator[Points]:
-        """The points of those that can be read."""
+        """Yield the points of the readable geometries."""
         if self._planar is not None:
             yield _points(np.arange(len(self._planar)), self._planar, "")
         for axes, taken in self._taken.items():
@@ -85,14 +85,14 @@ class Geometries:
 
 
 def _points(of: Ints, points: NDArray[np.float64], axes: str) -> Points:
-    """Points that have some axes beside x and y."""
+    """Points with some axes beside x and y."""
     whole = np.full((len(of), len(AXES)), np.nan)
     whole[:, [AXES.index(axis) for axis in f"xy{axes}"]] = points
     return Points(of, whole)
 
 
 def _planar_points(array: Any) -> NDArray[np.float64] | None:
-    """The x and y of little-endian points that have nothing else; ``None`` if not all values are such."""
+    """The x and y of little-endian points without other axes; ``None`` if a value is something else."""
     raw, ends = bytes_of(array)
     if not len(array) or (np.diff(ends) != PLANAR_POINT_SIZE).any():
         return None
@@ -103,7 +103,7 @@ def _planar_points(array: Any) -> NDArray[np.float64] | None:
 
 
 def sliced(array: Any) -> Iterator[tuple[int, Any]]:
-    """An array of binary in parts of `AT_ONCE` bytes, each with the place where it begins."""
+    """Yield parts of a binary array with at most `AT_ONCE` bytes, each with its offset."""
     ends, start = bytes_of(array).ends, 0
     while start < len(array):
         behind = max(int(np.searchsorted(ends, ends[start] + AT_ONCE, "right")) - 1, start + 1)
@@ -112,7 +112,7 @@ def sliced(array: Any) -> Iterator[tuple[int, Any]]:
 
 
 class Part(NamedTuple):
-    """Values that are looked at together: the first place of each, in ascending order, and how often it occurs, int64; and an array of binary."""
+    """Values that are processed together: first places, ascending, and numbers of occurrences, int64; and a binary array."""
 
     places: Ints
     counts: Ints
@@ -120,7 +120,7 @@ class Part(NamedTuple):
 
 
 def parts_of(decoded: ChunkValues) -> Iterator[Part]:
-    """The values of a chunk, part by part; those of a dictionary once each, however many rows they stand for."""
+    """Yield the values of a chunk, part by part; each entry of a dictionary occurs once, even if many rows have it."""
     values = decoded.values
     if pa.types.is_dictionary(values.type):
         used, first, counts = np.unique(
@@ -141,10 +141,10 @@ def parts_of(decoded: ChunkValues) -> Iterator[Part]:
 
 
 def geometries_of(decoded: ChunkValues) -> Iterator[tuple[Part, Geometries]]:
-    """The values of a chunk as geometries, part by part.
+    """Yield the values of a chunk as geometries, part by part.
 
     Raises:
-        NotChecked: One cannot be read.
+        NotChecked: A geometry cannot be read.
     """
     for part in parts_of(decoded):
         geometries = Geometries(part.values)
@@ -175,13 +175,13 @@ class GeometryTest:
     """Looks for values that are not geometries.
 
     Attributes:
-        is_lost: Whether one was nested deeper than it is followed.
+        is_lost: Whether a geometry was nested too deeply to read.
     """
 
     is_lost = False
 
     def __call__(self, array: Any) -> Flags | None:
-        """The values that are not geometries, bool; ``None`` if all may be."""
+        """A bool mask of the values that are not geometries; ``None`` if all can be geometries."""
         wrong = list[Flags]()
         for _, part in sliced(array):
             geometries = Geometries(part)

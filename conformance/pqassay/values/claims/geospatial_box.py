@@ -1,4 +1,4 @@
-"""The box of geospatial statistics, compared with the coordinates of all geometries."""
+"""Comparison of the box of geospatial statistics with the coordinates of all geometries."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from pqassay.values.decoding.chunk_values import ChunkValues
 from pqassay_spec.parquet.thrift import BoundingBox
 
 LAST_DIGITS = 1e-12
-"""How far a coordinate may lie outside, as a part of the greater bound of its axis, and be off by the last digits alone."""
+"""The tolerance for the last digits of a coordinate, relative to the greater bound of its axis."""
 
 DATE_LINE, POLE = 180.0, 90.0
 """The greatest longitude and latitude of a GEOGRAPHY."""
 
 
 class OffBox(NamedTuple):
-    """A coordinate outside the box: the place of its geometry, the axis, the number, and how many geometries there are like it."""
+    """A coordinate outside the box: the place of its geometry, the axis, the number, and how many geometries are outside."""
 
     place: int
     axis: str
@@ -29,12 +29,11 @@ class OffBox(NamedTuple):
 
 
 class Strictness(NamedTuple):
-    """The rule for being outside.
+    """The rules for a coordinate to be outside the box.
 
     Attributes:
-        is_exact: Whether numbers are compared as they are; otherwise the last digits, and other longitudes of the same place of a
-            GEOGRAPHY, are left out of account.
-        is_geography: Whether the column is a GEOGRAPHY: other numbers than longitudes and latitudes lie in no box.
+        is_exact: Whether numbers are compared exactly; otherwise, the last digits are ignored, and for a GEOGRAPHY equivalent longitudes are equal.
+        is_geography: Whether the column is a GEOGRAPHY: numbers that are not longitudes and latitudes lie in no box.
     """
 
     is_exact: bool
@@ -42,10 +41,10 @@ class Strictness(NamedTuple):
 
 
 def off_box(decoded: ChunkValues, box: BoundingBox, strictness: Strictness) -> OffBox | None:
-    """The first geometry with a coordinate outside the box, ``None`` without.
+    """The first geometry with a coordinate outside the box; ``None`` if there is none.
 
     Raises:
-        NotChecked: A value is not a geometry that can be read.
+        NotChecked: A value is not a readable geometry.
     """
     first: tuple[int, str, float] | None = None
     count = 0
@@ -65,7 +64,7 @@ def off_box(decoded: ChunkValues, box: BoundingBox, strictness: Strictness) -> O
 
 
 def _off_axes(points: NDArray[np.float64], box: BoundingBox, strictness: Strictness) -> NDArray[np.bool_]:
-    """Which coordinates lie outside, bool of the shape of the points."""
+    """A bool mask of the coordinates outside, in the shape of the points."""
     is_exact, is_geography = strictness
     off = np.stack(
         [
@@ -87,7 +86,7 @@ def _off_axes(points: NDArray[np.float64], box: BoundingBox, strictness: Strictn
 def _is_off(
     numbers: NDArray[np.float64], box: BoundingBox, axis: str, *, is_exact: bool
 ) -> NDArray[np.bool_]:
-    """The numbers outside, bool; NaN, the coordinate of an empty point, lies nowhere."""
+    """A bool mask of the numbers outside; NaN, the coordinate of an empty point, is never outside."""
     least, greatest = getattr(box, f"{axis}min"), getattr(box, f"{axis}max")
     if least is None or greatest is None:
         return np.zeros(len(numbers), np.bool_)

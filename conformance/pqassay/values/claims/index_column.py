@@ -1,4 +1,4 @@
-"""The values of string columns, compared with those of an index, chunk by chunk.
+"""Comparison of the values of string columns with those of an index, chunk by chunk.
 
 Memory is limited to the index, a bit for each of its values and each column, and a bounded number of hashes
 and examples per column, for any number of distinct values.
@@ -24,18 +24,18 @@ from pqassay.values.decoding.hashes import hashes_of
 from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf
 
 COUNTED_VALUES = 10_000
-"""Distinct missing values that are counted exactly; beyond, the count is a lower bound."""
+"""The number of distinct missing values that are counted exactly; above it, the count is a lower bound."""
 
 EXAMPLES = 3
-"""Missing values that messages name."""
+"""The number of missing values that messages name."""
 
 
 class IndexValues:
-    """The distinct values of an index, ready to be compared with many columns.
+    """The distinct values of an index, prepared for comparison with many columns.
 
     Attributes:
-        texts: The values in the order of the index, each once.
-        raw: The same as an Arrow array of bytes.
+        texts: The values in the order of the index, without duplicates.
+        raw: The values as an Arrow array of bytes.
     """
 
     def __init__(self, values: Iterable[str]) -> None:
@@ -49,16 +49,16 @@ class IndexValues:
 
 
 class IndexComparison:
-    """A column beside an index.
+    """The comparison of a column with an index.
 
     Attributes:
         leaf: The column.
         index: The values of the index.
-        rows: Values seen, nulls included.
-        null_count: Nulls seen.
-        missing: The first examples, sorted, of values of the column that the index lacks.
-        with_line_feed: Examples of values that hold a line feed.
-        only_empty: Whether every value that is not null is the empty string.
+        rows: The number of values so far, including nulls.
+        null_count: The number of nulls so far.
+        missing: Sorted examples of values of the column that the index lacks.
+        with_line_feed: Examples of values with a line feed.
+        only_empty: Whether all non-null values are the empty string.
     """
 
     def __init__(self, leaf: SchemaLeaf, index: IndexValues) -> None:
@@ -70,7 +70,7 @@ class IndexComparison:
         self.only_empty = True
         self._seen = np.packbits(np.zeros(len(index.texts), np.bool_))
         self._missing = np.zeros(0, np.uint64)
-        """Hashes of missing values: of many columns, the values themselves might take too much memory."""
+        """Hashes of missing values, since for many columns the values themselves might take too much memory."""
         self._examples: list[bytes] = []
 
     @property
@@ -80,22 +80,22 @@ class IndexComparison:
 
     @property
     def value_rows(self) -> int:
-        """Values seen that are not null."""
+        """The number of non-null values so far."""
         return self.rows - self.null_count
 
     @property
     def missing_count(self) -> int:
-        """Distinct values that the index lacks; a lower bound from `COUNTED_VALUES` on."""
+        """The number of distinct values that the index lacks; a lower bound from `COUNTED_VALUES` on."""
         return len(self._missing)
 
     @property
     def seen(self) -> NDArray[np.bool_]:
-        """The values of the index that occur in the column, bool."""
+        """A bool mask of the values of the index that occur in the column."""
         return np.unpackbits(self._seen, count=len(self.index.texts)).astype(np.bool_)
 
     @property
     def difference(self) -> int:
-        """The distance between column and index, in values."""
+        """The distance between column and index: the number of missing and superfluous values."""
         return self.missing_count + len(self.index.texts) - int(np.count_nonzero(self.seen))
 
     @cached_property
@@ -104,7 +104,7 @@ class IndexComparison:
         return [self.index.texts[number] for number in np.flatnonzero(~self.seen).tolist()]
 
     def add(self, values: ChunkValues) -> bool:
-        """Compare the values of a further chunk. Return whether the index holds them all."""
+        """Compare the values of another chunk; return whether the index has all of them."""
         self.rows += values.entries
         self.null_count += values.entries - values.count
         distinct = values.distinct().cast(pa.large_binary())
@@ -118,7 +118,7 @@ class IndexComparison:
         for raw in strange.filter(broken).to_pylist():
             if len(self.with_line_feed) < FIRST_POSITIONS:
                 self.with_line_feed.append(raw.decode("utf-8", "backslashreplace"))
-            # A value that no index can hold; its pieces may be in this one, and are its own then.
+            # No index can list this value; its pieces may be in this index, and then belong to it.
             pieces = raw.decode("utf-8", "surrogateescape").split("\n")
             numbers = [self.index.numbers[piece] for piece in pieces if piece in self.index.numbers]
             if len(numbers) < len(pieces):
@@ -142,14 +142,14 @@ class IndexComparison:
 
 
 class IndexFamily:
-    """The claims of an index about the string columns that it may be about.
+    """The claims of an index about the string columns that it may describe.
 
     Args:
         columns: The columns, by their positions among all leaves.
         index: The values of the index.
 
     Attributes:
-        comparisons: The outcome of each column; why it was not compared, where it was not.
+        comparisons: The comparison with each column, or why it was not compared.
     """
 
     def __init__(self, columns: Sequence[tuple[int, SchemaLeaf]], index: IndexValues) -> None:
@@ -158,13 +158,13 @@ class IndexFamily:
         }
 
     def claim(self, chunk: ColumnChunkUnderTest) -> _IndexClaim | None:
-        """The claim that the index is about the column of a chunk."""
+        """The claim that the index describes the column of a chunk."""
         comparison = self.comparisons.get(chunk.ordinal)
         return _IndexClaim(self, chunk, comparison) if isinstance(comparison, IndexComparison) else None
 
 
 class _IndexClaim:
-    """A column chunk that an index may be about. Those of one column follow each other, each in its row group."""
+    """A column chunk that an index may describe. Chunks of one column come in the order of row groups."""
 
     needs_values = True
 
@@ -184,8 +184,8 @@ class _IndexClaim:
             self.compared.append(Compared("idx1.payload", compares_values=True, is_broken=not holds_all))
 
     def leave(self, reason: NotChecked) -> None:
-        """The column is not compared."""
+        """Note that the column cannot be compared."""
         self._family.comparisons[self._chunk.ordinal] = reason
 
     def settle(self) -> None:
-        """Nothing is left to do."""
+        """Do nothing: all results are already stored."""

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 
 def why_missing(file: FileUnderTest) -> NotChecked | None:
-    """Why chunks of a file cannot be compared, if it is encrypted or they are elsewhere."""
+    """The reason why chunks of a file cannot be compared: encryption, or other files; ``None`` without a reason."""
     for obstacle, left_out in file.part(ColumnChunks).left_out.items():
         return NotChecked(left_out.reason, obstacle)
     return None
 
 
 class JoinedRows(ValueRule):
-    """A rule about rows. What it is about is known once `ordinals` is set.
+    """A rule about the rows of several columns. It applies once `ordinals` is set.
 
     Attributes:
         ordinals: The positions of its columns among the leaves.
@@ -36,15 +36,15 @@ class JoinedRows(ValueRule):
         self._groups: dict[int, dict[int, list[Any]]] = {}
 
     def take(self, values: ChunkValues) -> Any:
-        """Takes the needed data of a chunk, in one of several threads. Raises `FormatError` and `NotChecked`."""
+        """The data of a chunk that the comparison needs. Called in one of several threads. Raises `FormatError` and `NotChecked`."""
         raise NotImplementedError
 
     def compare(self, group: int, taken: Mapping[int, Any], /) -> Iterable[Violation]:
-        """Compare the rows of a row group; what was taken of its columns is by their ordinals. Raises as `take` does."""
+        """Compare the rows of a row group, given the taken data of its columns by ordinal. Raises as `take` does."""
         raise NotImplementedError
 
     def lose(self) -> None:
-        """Take note that the rows of a row group are not known."""
+        """Note that the rows of a row group are unknown."""
 
     def claims(self, chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
         """The claims about one of the columns."""
@@ -52,12 +52,12 @@ class JoinedRows(ValueRule):
             yield _Column(self, chunk)
 
     def settle(self, chunk: ColumnChunkUnderTest, taken: list[Any]) -> Iterator[Violation]:
-        """Put what was taken of a chunk to what was taken of the others; once there are all, compare the rows."""
+        """Add the taken data of a chunk; once all columns are there, compare the rows."""
         of_group = self._groups.setdefault(chunk.row_group, {})
         of_group[chunk.ordinal] = taken
         if len(of_group) < len(self.ordinals):
             return
-        self._groups[chunk.row_group] = {ordinal: [] for ordinal in of_group}  # their values are not kept
+        self._groups[chunk.row_group] = {ordinal: [] for ordinal in of_group}  # these values are not needed
         if not all(of_group.values()):
             self.lose()
             return
@@ -68,7 +68,7 @@ class JoinedRows(ValueRule):
             raise
 
     def finish(self) -> Iterator[Violation]:
-        """Raise `NotChecked` unless the rows of all row groups were compared, or it is known why not."""
+        """Raise `NotChecked` unless the rows of all row groups were compared, or the reason is already noted."""
         missing = [
             number
             for number in range(len(self.file.metadata.row_groups))
@@ -90,20 +90,20 @@ class _Column(Claim):
         self._taken: list[Any] = []
 
     def compare(self, values: ChunkValues) -> Iterator[Violation]:
-        """Take the needed values; the result is available when the other columns have been read."""
+        """Take the needed data; the result is available when the other columns have been read."""
         self._taken.append(self._rule.take(values))
         return iter(())
 
     def settle(self) -> Iterator[Violation]:
-        """Hand it over."""
+        """Pass on the taken data."""
         return self._rule.settle(self._chunk, self._taken)
 
 
 class RuleOfJoins(ValueRule):
-    """A rule that compares the rows of several sets of columns, each by itself.
+    """A rule that compares the rows of several independent sets of columns.
 
     Attributes:
-        joins: One for each set.
+        joins: The rule for each set.
     """
 
     def __init__(self, file: FileUnderTest, outcome: Outcome) -> None:
@@ -111,11 +111,11 @@ class RuleOfJoins(ValueRule):
         self.joins: list[JoinedRows] = []
 
     def claims(self, chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-        """The claims about the columns of each."""
+        """The claims about the columns of each set."""
         for join in self.joins:
             yield from join.claims(chunk)
 
     def finish(self) -> Iterable[Violation]:
-        """Finish each. Raises `NotChecked` if rows could not be compared."""
+        """Finish each set. Raises `NotChecked` if rows could not be compared."""
         for join in self.joins:
             yield from join.finish()

@@ -1,4 +1,4 @@
-"""Outcomes of rules that one skip the values of a file decides."""
+"""Outcomes of rules that are decided in one pass over the values of a file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pqassay_spec.base.errors import FormatError
 
 @dataclass
 class Outcome:
-    """The outcome of one rule: its violations, and why it could not be tested somewhere."""
+    """The outcome of one rule: its violations, and the reasons why it could not be tested somewhere."""
 
     applies: bool = False
     problem: NotChecked | None = None
@@ -21,11 +21,11 @@ class Outcome:
     places: dict[str | None, list[Violation]] = field(default_factory=dict[str | None, list[Violation]])
 
     def add(self, violation: Violation) -> None:
-        """Note a violation; of each column, no more places than are shown."""
+        """Add a violation; only as many places per column as reports show are kept."""
         keep_first(self.places.setdefault(violation.column, []), violation)
 
     def hindered(self, reason: Exception, column: str | None = None) -> None:
-        """Note why something could not be tested, in a column or in the whole file."""
+        """Note why a test was impossible, in a column or in the whole file."""
         if isinstance(reason, FormatError):
             reason = NotChecked.because(reason)
         if isinstance(reason, NotChecked):
@@ -33,12 +33,12 @@ class Outcome:
             self.hindrances.note(reason, column)
 
     def _note(self, problem: NotChecked | None) -> None:
-        """Keep the first problem, or the first mistake."""
+        """Keep the first problem; a mistake replaces other problems."""
         if self.problem is None or (isinstance(problem, Mistake) and not isinstance(self.problem, Mistake)):
             self.problem = problem
 
     def merge(self, other: Outcome) -> None:
-        """Take over what came of the same rule elsewhere."""
+        """Add the outcome of the same rule elsewhere."""
         self.applies |= other.applies
         self._note(other.problem)
         self.hindrances.merge(other.hindrances)
@@ -46,12 +46,12 @@ class Outcome:
             self.add(violation)
 
     def result(self) -> Iterator[Violation]:
-        """The violations; then, what kept the rule from being tested everywhere.
+        """Yield the violations, then raise the reason why the rule was not tested everywhere, if any.
 
         Raises:
             Mistake: It could not be tested somewhere by a mistake.
             NotEverywhere: It could not be tested somewhere.
-            NotApplicable: There is nothing that it is about.
+            NotApplicable: The file has no subject of the rule.
         """
         yield from chain.from_iterable(self.places.values())
         if isinstance(self.problem, Mistake):

@@ -1,4 +1,4 @@
-"""Ranges: values of a page or a chunk beside the bounds that are claimed of them."""
+"""Ranges: the values of a page or a chunk, with the bounds claimed for them."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ from pqassay.values.decoding.keys import bound_keys, decimal_width, equal, keys_
 from pqassay_spec.parquet.column_order import FLOATING, TOTAL, Order
 
 MOST_LOOKED_AT = 1 << 16
-"""Values of a page in which traces of damage are looked for."""
+"""The number of values of a page that are searched for traces of damage."""
 
 SHORTEST_PREFIX = 4
-"""Bytes of the shortest bound that may be the beginning of a value."""
+"""The size in bytes of the shortest bound that may be a truncated value."""
 
 FAR = 1000.0
-"""Distances between two bounds by which a value beyond them is far away."""
+"""A value is far beyond the bounds from this distance on, as a multiple of the distance between the bounds."""
 
 NEAR = 0.02
-"""Distances between two bounds up to which values beyond them are close."""
+"""Values are close beyond the bounds up to this distance, as a multiple of the distance between the bounds."""
 
 TINY = 2.0**-64
-"""Part of a bound which a value far below it is at most."""
+"""The largest ratio of a value to a bound at which the value counts as next to nothing."""
 
 
 class Range:
@@ -51,9 +51,9 @@ class Range:
 
     Args:
         values: An array without dictionary.
-        order: How they compare.
+        order: The order of the values.
         low, high: The bounds.
-        page: The number of the page, ``None`` of the chunk.
+        page: The number of the page; ``None`` for the chunk.
     """
 
     def __init__(
@@ -65,11 +65,11 @@ class Range:
         self.low, self.high = low, high
 
     def _width(self, values: Any, raw: bytes) -> int:
-        """Bytes to which decimals are extended."""
+        """The size in bytes to which decimals are extended."""
         return max(decimal_width(values), len(raw), 1) if self.order is Order.DECIMAL else 0
 
     def _sides(self, values: Any, raw: bytes | None) -> tuple[NDArray[np.bool_], NDArray[np.bool_]] | None:
-        """The values below a bound, and those above; ``None`` of what bounds nothing."""
+        """Bool masks of the values below and above a bound; ``None`` if it bounds nothing."""
         if raw is None:
             return None
         width = self._width(values, raw)
@@ -80,18 +80,18 @@ class Range:
         return below, above
 
     def outside(self, values: Any) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """The values below the lower bound, and those above the upper one, bool."""
+        """Bool masks of the values below the lower bound and above the upper bound."""
         nothing = np.zeros(len(values), np.bool_)
         low, high = self._sides(values, self.low), self._sides(values, self.high)
         return nothing if low is None else low[0], nothing if high is None else high[1]
 
     @cached_property
     def crossed(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """`outside` of its own values."""
+        """The `outside` masks of its own values."""
         return self.outside(self.values)
 
     def fits(self, values: Any, beside: Any) -> bool:
-        """Whether values lie within the bounds, and reach them: both together with those beside them; one, where a value is lost."""
+        """Whether values lie within the bounds and, with the other values, reach both; if a value is lost, one is enough."""
         below, above = self.outside(values)
         if below.any() or above.any() or len(pc.unique(values)) < 2 or self._are_next_to_nothing(values):
             return False
@@ -99,7 +99,7 @@ class Range:
         return others.met == self.raws or bool(others.met and len(others.values) < len(self.values))
 
     def _are_next_to_nothing(self, values: Any) -> bool:
-        """Whether a floating point number other than zero is much smaller than both bounds."""
+        """Whether a nonzero floating-point number is much smaller than both bounds."""
         if self.order not in FLOATING or self.order in TOTAL:
             return False
         greatest = np.abs(np.asarray(bound_keys(self.order, self.raws, values.type, 0)[0], np.float64)).max(
@@ -109,7 +109,7 @@ class Range:
         return bool(((numbers > 0) & (numbers < TINY * greatest)).any())
 
     def is_met(self, raw: bytes) -> bool:
-        """Whether a bound is one of the values, or the beginning of one."""
+        """Whether a bound equals a value, or the beginning of a value."""
         width = self._width(self.values, raw)
         keys, usable = bound_keys(self.order, [raw], self.values.type, width)
         if not usable[0]:
@@ -124,23 +124,23 @@ class Range:
 
     @property
     def raws(self) -> list[bytes]:
-        """The bounds that are given."""
+        """The existing bounds."""
         return [raw for raw in (self.low, self.high) if raw is not None]
 
     @property
     def met(self) -> list[bytes]:
-        """The bounds that are given and met."""
+        """The existing bounds that values meet."""
         return [raw for raw in self.raws if self.is_met(raw)]
 
     @property
     def share(self) -> float:
-        """The part of the values that lies beyond the bounds."""
+        """The share of the values beyond the bounds."""
         below, above = self.crossed
         return float((below | above).mean()) if len(below) else 0.0
 
     @cached_property
     def distances(self) -> NDArray[np.float64] | None:
-        """How far each number beyond the bounds is from them, in distances between the bounds; ``None`` where that says nothing."""
+        """The distance of each number beyond the bounds, as a multiple of the distance between the bounds; ``None`` if meaningless."""
         outside = self.crossed[0] | self.crossed[1]
         if (
             len(self.raws) < 2
@@ -170,7 +170,7 @@ class Range:
 
     @property
     def is_off_by_a_bit(self) -> bool:
-        """Whether one number lies beyond the bounds, farther than these are apart, which another value of one of its bits brings between them."""
+        """Whether the only number far beyond the bounds gets inside when one of its bits is flipped."""
         if self.distances is None or not (self.distances > 1).all() or not is_of_one_width(self.values):
             return False
         outliers = pc.unique(self.values.filter(pa.array(self.crossed[0] | self.crossed[1])))
@@ -185,19 +185,19 @@ class Range:
 
 
 def _numbers(keys: Any) -> NDArray[np.float64]:
-    """Keys that are numbers, as float64; keys of a total order are not numbers."""
+    """Numeric keys as float64; keys of a total order are not numeric."""
     with np.errstate(invalid="ignore"):
         return np.asarray(keys, np.float64)
 
 
 @dataclass
 class Bounds:
-    """The bounds of one structure, of a chunk or of each of its pages.
+    """The bounds of one structure, for a chunk or for each page.
 
     Attributes:
         path: The path of the structure.
-        of_chunk: Whether they are those of a chunk.
-        sides: The claims, by whether they are the upper ones.
+        of_chunk: Whether they are bounds of a chunk.
+        sides: The claims; the key is true for upper bounds.
         is_broken: Whether a value contradicts them.
     """
 
@@ -208,11 +208,11 @@ class Bounds:
 
     @property
     def order(self) -> Order | None:
-        """How values compare with them, if that is known."""
+        """The order for comparing values with them, if known."""
         return next((claim.order for claim in self.sides.values()), None)
 
     def ranges(self, values: ChunkValues, pages: Sequence[int] = ()) -> Iterator[Range]:
-        """The whole chunk, or the pages that contradict the bounds, and others that are asked for. Raises the errors of `page_starts`."""
+        """Yield the ranges of the whole chunk, or of contradicting and requested pages. Raises the errors of `page_starts`."""
         order, low, high = self.order, self.sides.get(False), self.sides.get(True)
         if order is None:
             return
@@ -224,7 +224,7 @@ class Bounds:
         crossed = {each.page for claim in self.sides.values() for each in claim.beyond(values)}
         if (
             self.is_broken and not crossed
-        ):  # values of some pages reach bounds that are called exact on neither side
+        ):  # on some pages, values reach neither of the bounds that are marked exact
             within = [set(self._within(values, claim)) for claim in self.sides.values()]
             crossed = set.intersection(*within)
         for page in sorted(crossed.union(pages)):
@@ -232,7 +232,7 @@ class Bounds:
             yield Range(page_of(values, page), order, least, greatest, page)
 
     def mentions(self, chunk: Range) -> bool:
-        """Whether the bounds of a chunk are among these of its pages."""
+        """Whether the bounds of a chunk also occur among these bounds of its pages."""
         given = [
             raw for claim in self.sides.values() for raw in ([claim.raw] if self.of_chunk else claim.raws)
         ]
@@ -246,14 +246,14 @@ class Bounds:
 
 
 def page_of(values: ChunkValues, page: int) -> Any:
-    """The values of a page, the first `MOST_LOOKED_AT` of them."""
+    """The values of a page, at most `MOST_LOOKED_AT`."""
     start, end = values.page_starts[page : page + 2].tolist()
     part = plain(values.values.slice(start, min(end - start, MOST_LOOKED_AT)))
     return part.combine_chunks() if isinstance(part, pa.ChunkedArray) else part
 
 
 def bounds_among(compared: Sequence[Compared]) -> list[Bounds]:
-    """The bounds among claims, those that are contradicted first, and of these those of pages."""
+    """The bounds among claims: contradicted bounds first, and among these the bounds of pages."""
     pairs: dict[tuple[bool, bool, str], Bounds] = {}
     exact: set[tuple[bool, str]] = set()
     for each in compared:
@@ -281,6 +281,6 @@ def bounds_among(compared: Sequence[Compared]) -> list[Bounds]:
 
 
 def _structure_of(path: str) -> str:
-    """The path of the structure in which a bound is a field."""
+    """The path of the structure that has a bound as a field."""
     head, _, last = path.rpartition(".")
     return head if last in ("min", "max", "min_value", "max_value", "min_values", "max_values") else path

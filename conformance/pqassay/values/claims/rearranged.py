@@ -1,4 +1,4 @@
-"""Values whose bytes are not where they should be: another order of them in which they fit bounds."""
+"""Values whose bytes are misplaced: another order of the bytes in which the values fit the bounds."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from numpy.typing import NDArray
 from pqassay.values.decoding.hashes import physical_rows
 
 Rows = NDArray[np.uint8]
-"""The little-endian bytes of values of one width, a row for each."""
+"""The little-endian bytes of fixed-width values, one row per value."""
 
 ALL_BATCHES = 64
-"""Values up to which a page is tried as batches of every length; beyond, of powers of two and of halves."""
+"""The number of values up to which all batch lengths are tried; above it, only powers of two and halves."""
 
 
 def is_of_one_width(values: Any) -> bool:
-    """Whether all values of an array have the same number of bytes, and more than one."""
+    """Whether all values of an array have the same size, greater than one byte."""
     kind = values.type
     is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind)
     return (is_number or pa.types.is_fixed_size_binary(kind)) and kind.bit_width > 8
 
 
 def arrangements(values: Any) -> Iterator[tuple[str, Any]]:
-    """Values with their bytes in another order, and a description of the change.
+    """Yield the values with their bytes in another order, and a description of the change.
 
     Args:
-        values: Values of one width and of one page, without nulls; no dictionary.
+        values: Values of one width and of one page, without nulls and without a dictionary.
     """
     rows = physical_rows(values)
     for words, rearranged in _rearranged(rows):
@@ -88,7 +88,7 @@ def fitting_arrangement(values: Any, fits: Callable[[Any], bool]) -> str:
 
 
 def holds_nothing(values: Any) -> bool:
-    """Whether all bytes of values are zero, and there are several; of byte arrays, whether they are empty or zero."""
+    """Whether there are several values and all their bytes are zero; byte arrays may also be empty."""
     if len(values) < 4:
         return False
     if is_of_one_width(values):

@@ -1,6 +1,6 @@
 """The order of a row group's rows by some of its columns.
 
-Each pair of neighboring rows is compared by the first column, and where that calls them equal by the next one.
+Each pair of neighboring rows is compared by the first column and, if equal there, by the next column.
 
 Source: apache/parquet-format, ``parquet.thrift``, ``RowGroup.sorting_columns`` and ``SortingColumn``.
 """
@@ -24,26 +24,29 @@ from pqassay_spec.parquet.column_order import FLOATING, Order
 
 @dataclass(frozen=True)
 class RowsCompared:
-    """The rows of a row group by one column: of each behind the first, whether it belongs before the one before it, and whether both are equal."""
+    """The comparison of a row group's neighboring rows by one column.
+
+    For each row after the first, it has whether the row belongs before the previous one, and whether both are equal.
+    """
 
     values: ChunkValues
     falls: NDArray[np.bool_]
     same: NDArray[np.bool_]
 
     def raw(self, row: int) -> bytes | None:
-        """The PLAIN bytes of the value in a row, ``None`` for null."""
+        """The PLAIN bytes of the value in a row; ``None`` for null."""
         valid = self.values.valid
         return self.values.raw_of(int(np.count_nonzero(valid[:row]))) if valid[row] else None
 
 
 class Descent(NamedTuple):
-    """A row that belongs before the one before it.
+    """A row that belongs before the previous row.
 
     Attributes:
         row: Its number in the row group.
-        column: Which of the columns that are compared puts it out of order.
-        before, after: The PLAIN bytes of the value before and of its own, ``None`` for null.
-        total: How many such rows there are.
+        column: The number of the compared column that decides this.
+        before, after: The PLAIN bytes of the previous value and of its own value; ``None`` for null.
+        total: The number of such rows.
     """
 
     row: int
@@ -54,14 +57,14 @@ class Descent(NamedTuple):
 
 
 def first_descent(compared: Sequence[RowsCompared]) -> Descent | None:
-    """The first row that is out of order by some columns, ``None`` without; where a column calls two rows equal, the next one decides.
+    """The first row that is out of order; ``None`` if there is none. If two rows are equal in a column, the next column decides.
 
     Raises:
         NotChecked: The columns have different numbers of rows.
     """
     undecided = np.ones(len(compared[0].falls), np.bool_)
     wrong = np.zeros(len(undecided), np.int8)
-    """For each row behind the first, 1 + the column that puts it out of order, 0 if none does."""
+    """For each row after the first, 1 + the column that puts it out of order; 0 if it is in order."""
     for place, column in enumerate(compared):
         if len(column.falls) != len(undecided):
             raise NotChecked("the columns have different numbers of rows", "file")
@@ -76,20 +79,20 @@ def first_descent(compared: Sequence[RowsCompared]) -> Descent | None:
 
 
 def compared(values: ChunkValues, order: Order, *, descending: bool, nulls_first: bool) -> RowsCompared:
-    """Compare each row with the one before, by a column without lists around it.
+    """Compare each row with the previous one, by a column without lists.
 
     Args:
         values: The values of the column.
-        order: How they compare.
-        descending, nulls_first: How they are sorted.
+        order: The order of the values.
+        descending, nulls_first: The direction of the sorting.
 
-    The place of NaN is not defined: a row with one is in order beside any other.  So is a zero beside one of the
-    other sign; whether the two are equal is not defined either, so that no further column decides between them.
+    The place of NaN is undefined, so a row with NaN is in order beside any row. Likewise, a zero is in order beside the other zero. Since
+    their equality is undefined, no further column is compared.
     """
     width = max(decimal_width(values.values), 1) if order is Order.DECIMAL else 0
     stored: Any = values.values
     if order in FLOATING and pa.types.is_dictionary(stored.type):
-        stored = stored.cast(stored.type.value_type)  # ranks would give NaN a place
+        stored = stored.cast(stored.type.value_type)  # ranks would order NaN
     keys: Any = comparable_keys(order, stored, width)
     left, right = keys[:-1], keys[1:]
     descends = less(left, right) if descending else less(right, left)
@@ -105,12 +108,12 @@ def compared(values: ChunkValues, order: Order, *, descending: bool, nulls_first
 def with_nulls(
     values: ChunkValues, descends: NDArray[np.bool_], equals: NDArray[np.bool_], *, nulls_first: bool
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """For each row behind the first, whether it belongs before the one before it, and whether both are equal.
+    """For each row after the first, whether it belongs before the previous row, and whether both are equal.
 
     Args:
         values: The values.
-        descends, equals: The same of each value behind the first, nulls left out.
-        nulls_first: Where nulls belong.
+        descends, equals: The same results for each value after the first, without nulls.
+        nulls_first: Whether nulls come first.
     """
     if values.count == values.entries:
         return descends, equals
@@ -118,7 +121,7 @@ def with_nulls(
     same = ~before & ~after
     falls = (before & ~after) if nulls_first else (~before & after)
     both = np.flatnonzero(before & after)
-    # For two rows with values, these are neighbours among the values.
+    # Two rows with values are neighbors among the values.
     pairs = np.cumsum(values.valid)[both] - 1
     falls[both] = descends[pairs]
     same[both] = equals[pairs]

@@ -1,6 +1,6 @@
-"""Text among byte arrays: which values are UTF-8, which are JSON, and which have the frame of a BSON document.
+"""Text in byte arrays: the values that are not UTF-8, not JSON, or not framed as BSON.
 
-Arrow checks the UTF-8 of all values of an array at once; where one is not, each is looked at.  JSON is parsed by Python's scanner.
+Arrow checks the UTF-8 of all values of an array at once; if this fails, each value is checked. JSON is parsed by Python's scanner.
 """
 
 from __future__ import annotations
@@ -25,33 +25,33 @@ Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 AT_ONCE = 1 << 16
-"""Values in which a wrong one is looked for."""
+"""The number of values that are searched together for a wrong one."""
 
 WIDEST_JSON = 4 << 20
-"""Bytes of the longest value that is parsed."""
+"""The size in bytes of the longest value that is parsed."""
 
 MOST_JSON = 64 << 20
-"""Bytes of JSON that are parsed in one column chunk: about a second of work."""
+"""The number of bytes of JSON that are parsed in one column chunk: about a second of work."""
 
 
 class Wrong(NamedTuple):
-    """Values that are not of the form that is looked for: the place of the first, and how many there are."""
+    """Values of a wrong form: the place of the first, and their number."""
 
     place: int
     total: int
 
 
 def wrong_values(decoded: ChunkValues, wrong: Callable[[Any], Flags | None]) -> Wrong | None:
-    """The values that are not of some form, ``None`` without.
+    """The values of a wrong form; ``None`` if all are right.
 
     Args:
         decoded: The values, byte arrays.
-        wrong: Those of an array that are not; ``None`` if all are.
+        wrong: Returns the mask of wrong values of an array; ``None`` if all are right.
     """
     values = decoded.values
     if pa.types.is_dictionary(values.type):
         of_entries = wrong(values.dictionary)
-        # An entry that nothing refers to is not a value.
+        # An unused entry is not a value.
         mask = None if of_entries is None else of_entries[values.indices.to_numpy()]
     else:
         mask = _wrong_of(_pieces(values), wrong)
@@ -74,14 +74,14 @@ def _wrong_of(pieces: list[Any], wrong: Callable[[Any], Flags | None]) -> Flags 
 
 
 class _Bytes(NamedTuple):
-    """The bytes of an array: all of them, and where each value begins, and behind them where the last one ends."""
+    """The bytes of an array: all of them, and the start of each value, followed by the end of the last value."""
 
     raw: NDArray[np.uint8]
     ends: Ints
 
 
 def bytes_of(array: Any) -> _Bytes:
-    """The bytes of an array of binary, and where each value begins and ends among them."""
+    """The bytes of a binary array, with the start and the end of each value."""
     array = array.cast(pa.large_binary())
     ends = buffer_of(array, 1, np.int64)[array.offset : array.offset + len(array) + 1]
     if not len(array):
@@ -93,7 +93,7 @@ def bytes_of(array: Any) -> _Bytes:
 
 
 def no_utf8(array: Any) -> Flags | None:
-    """The values that are not UTF-8, bool; ``None`` if all are."""
+    """A bool mask of the values that are not UTF-8; ``None`` if all are UTF-8."""
     if _is_utf8(array):
         return None
     return np.concatenate([_no_utf8(array.slice(start, AT_ONCE)) for start in range(0, len(array), AT_ONCE)])
@@ -108,7 +108,7 @@ def _is_utf8(array: Any) -> bool:
 
 
 def _no_utf8(array: Any) -> Flags:
-    """The values that are not UTF-8, found one by one where one is not."""
+    """A bool mask of the values that are not UTF-8, checked one by one."""
     mask = np.zeros(len(array), np.bool_)
     if not _is_utf8(array):
         for place, raw in enumerate(array.cast(pa.large_binary()).to_pylist()):
@@ -124,11 +124,11 @@ def _no_utf8(array: Any) -> Flags:
 
 @dataclass
 class JsonFaults:
-    """The values of a chunk that are not JSON, or not JSON to the letter.
+    """The values of a chunk that are not JSON, or not strict JSON.
 
     Attributes:
-        broken: The place of a value that is not JSON, if there is one.
-        lenient: The place of a value with NaN or an infinity, which lenient parsers read, if there is one before that.
+        broken: The place of the first value that is not JSON, if any.
+        lenient: The place of the first value with NaN or an infinity, which lenient parsers read, if it comes before ``broken``.
         problem: Why not all values were parsed, if so.
     """
 
@@ -138,7 +138,7 @@ class JsonFaults:
 
 
 def json_faults(decoded: ChunkValues) -> JsonFaults:
-    """Look for the first values that are not JSON; all are UTF-8."""
+    """Look for the first values that are not JSON; all values are UTF-8."""
     values = decoded.values
     if not pa.types.is_dictionary(values.type):
         return _faults(decoded, _pieces(values))
@@ -157,7 +157,7 @@ def json_faults(decoded: ChunkValues) -> JsonFaults:
 def _faults(decoded: ChunkValues, pieces: list[Any]) -> JsonFaults:
     of = named(decoded.chunk)
     faults, size, constants = JsonFaults(), 0, list[str]()
-    # In integers only the digits count: to make numbers of very long ones takes time, or is refused.
+    # Integers are only scanned for digits, since converting very long ones is slow or refused.
     decoder = json.JSONDecoder(parse_int=len, parse_constant=constants.append)
     for place, value in enumerate(chain.from_iterable(pieces)):
         raw: bytes = value.as_py()
@@ -186,7 +186,7 @@ def _faults(decoded: ChunkValues, pieces: list[Any]) -> JsonFaults:
 
 
 def no_bson(array: Any) -> Flags | None:
-    """The values without the frame of a BSON document, bool; ``None`` if all have it. What is in them is not looked at."""
+    """A bool mask of the values without the frame of a BSON document; ``None`` if all have it. Contents are not checked."""
     raw, ends = bytes_of(array)
     lengths = np.diff(ends)
     wrong = lengths < SHORTEST_BSON

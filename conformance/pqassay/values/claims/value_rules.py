@@ -1,10 +1,10 @@
-"""Rules about values, put to each column chunk while it is decoded.
+"""Rules about values, tested on each column chunk while it is decoded.
 
-A value rule returns the claims of a thing (`Claim`) before anything is decoded. Without a claim, it does not
-apply.  Once the chunk is decoded, each claim is compared with its values.  Chunks are compared in several
-threads; what concerns several chunks is settled one chunk after the other, in their order.
+A value rule returns the claims of a thing (`Claim`) before anything is decoded. Without a claim, it does not apply. Once the chunk is
+decoded, each claim is compared with its values. Chunks are compared in several threads; results that concern several chunks are settled one
+chunk after the other, in order.
 
-How rules are declared is said in `pqassay.checks.value_rules`.
+`pqassay.checks.value_rules` describes how rules are declared.
 """
 
 from __future__ import annotations
@@ -30,34 +30,34 @@ class Claim:
     """The claims of a rule about the values of a column chunk.
 
     Attributes:
-        needs_values: Whether the chunk has to be decoded for it.
+        needs_values: Whether the chunk must be decoded.
     """
 
     needs_values = True
 
     def compare(self, values: ChunkValues) -> Iterable[Violation]:
-        """Compare it with the values of the chunk. Raises `FormatError` and `NotChecked` if that cannot be done."""
+        """Compare the claim with the values of the chunk. Raises `FormatError` and `NotChecked` if that is impossible."""
         raise NotImplementedError
 
     def settle(self) -> Iterable[Violation]:
-        """Results that also need the previous chunks, in order. Raises as `compare` does."""
+        """Yield results that also need the previous chunks, in order. Raises as `compare` does."""
         return ()
 
 
 class TrueOfAnyValues(Claim):
-    """A claim that no value can contradict: the rule applies, and nothing needs to be decoded for it."""
+    """A claim that no value can contradict: the rule applies, but nothing must be decoded."""
 
     needs_values = False
 
 
 class ComparedBy(Claim):
-    """A claim that one rule alone makes, and knows how to compare."""
+    """A claim of a single rule, which supplies the comparison."""
 
     def __init__(self, compare: Callable[[ChunkValues], Iterable[Violation]]) -> None:
         self._compare = compare
 
     def compare(self, values: ChunkValues) -> Iterable[Violation]:
-        """Compare it in the way that the rule knows."""
+        """Compare the claim with the function of the rule."""
         return self._compare(values)
 
 
@@ -65,10 +65,10 @@ class Compared(NamedTuple):
     """A claim that was compared with the values of a column chunk.
 
     Attributes:
-        field: The path that its rule is about.
-        compares_values: Whether it is about metadata; else it is about what values have to be.
+        field: The path of the field of its rule.
+        compares_values: Whether it is about metadata; otherwise it is about permitted values.
         is_broken: Whether the values contradict it.
-        claim: The claim, where it is one of the kinds that say more than that.
+        claim: The claim, for kinds with further information.
     """
 
     field: str
@@ -78,7 +78,7 @@ class Compared(NamedTuple):
 
 
 class ValueRule:
-    """A rule about the values of a file, made for each file.
+    """A rule about values; each file has its own instance.
 
     Attributes:
         outcome: Its outcome.
@@ -89,16 +89,16 @@ class ValueRule:
         self.outcome = outcome
 
     def claims(self, thing: Any) -> Iterable[Claim]:
-        """What it claims of a thing. Raises `FormatError` and `NotChecked` if that cannot be told."""
+        """The claims about a thing. Raises `FormatError` and `NotChecked` if they cannot be determined."""
         raise NotImplementedError
 
     def finish(self) -> Iterable[Violation]:
-        """Results of all chunks together, after they were evaluated. Raises as `claims` does."""
+        """Yield results of all chunks together, after they were evaluated. Raises as `claims` does."""
         return ()
 
 
 class _PlainRule(ValueRule):
-    """A rule that a function states."""
+    """A rule that is defined by a function."""
 
     def __init__(
         self, file: FileUnderTest, outcome: Outcome, claims: Callable[[Any], Iterable[Claim]]
@@ -107,16 +107,16 @@ class _PlainRule(ValueRule):
         self._claims = claims
 
     def claims(self, thing: Any) -> Iterable[Claim]:
-        """What the function says."""
+        """The claims that the function yields."""
         return self._claims(thing)
 
 
 Things = Callable[[FileUnderTest], Sequence[Any]]
-"""What finds the things of one kind in a file."""
+"""A function that finds the things of one kind in a file."""
 
 
 class Stated(NamedTuple):
-    """A value rule as it is declared.
+    """The declaration of a value rule.
 
     Attributes:
         statement: A function that yields the claims about a thing or, in other kinds of families, the places
@@ -128,7 +128,7 @@ class Stated(NamedTuple):
     among: Things | None = None
 
     def made(self, file: FileUnderTest, outcome: Outcome) -> ValueRule:
-        """The rule, for one file. Raises the error that prevents the test."""
+        """The rule for one file. Raises the error that prevents the test."""
         if isinstance(self.statement, type):
             rule: ValueRule = self.statement(file, outcome)
             return rule
@@ -139,9 +139,9 @@ class RuleFamily:
     """The claims of several rules about the chunks of a file: a family of `pqassay.values.claims.audit`.
 
     Args:
-        file: The file whose options say which rules are left out.
+        file: The file, whose options determine the omitted rules.
         stated: The rules, by their ids.
-        thing: What the rules are about, of a chunk.
+        thing: Returns the thing that the rules are about, for a chunk.
 
     Attributes:
         outcomes: The outcome of each rule.
@@ -170,7 +170,7 @@ class RuleFamily:
                 self._rules.setdefault(rule.among, []).append((rule_id, made))
 
     def rules_about(self, thing: Any) -> list[tuple[str, ValueRule]]:
-        """The rules that are about a thing, and their ids."""
+        """The rules about a thing, with their ids."""
         return [
             rule
             for among, members in self._rules.items()
@@ -179,12 +179,12 @@ class RuleFamily:
         ]
 
     def claim(self, chunk: ColumnChunkUnderTest) -> ChunkClaims | None:
-        """The claims about a chunk, ``None`` where there are none."""
+        """The claims about a chunk; ``None`` if there are none."""
         about = self.rules_about(chunk)
         return _ClaimsOfChunk(chunk, about, self._thing(chunk), self.outcomes) if about else None
 
     def finish(self) -> None:
-        """Have each rule say what all chunks together decide."""
+        """Add the results of each rule that need all chunks together."""
         for about in self._rules.values():
             for rule_id, rule in about:
                 try:
@@ -194,7 +194,7 @@ class RuleFamily:
                     note_problem(self.outcomes[rule_id], error)
 
     def note_left_out(self, chunks: ColumnChunks) -> None:
-        """Chunks that are encrypted or stored elsewhere leave what is tested on the others unproved."""
+        """Note that results of other chunks are incomplete if chunks are encrypted or in another file."""
         left_out = chunks.left_out
         first = next((NotChecked(found.reason, obstacle) for obstacle, found in left_out.items()), None)
         if first is None:
@@ -204,7 +204,7 @@ class RuleFamily:
 
 
 def note_problem(outcome: Outcome, error: Exception, column: str | None = None) -> None:
-    """Note what keeps a rule from being tested. A mistake costs this rule and no other; other errors are raised."""
+    """Note the error that prevents a test. A mistake affects only this rule; other errors are raised."""
     if isinstance(error, NotApplicable):
         return
     if isinstance(error, (OSError, MemoryError)):
@@ -214,7 +214,7 @@ def note_problem(outcome: Outcome, error: Exception, column: str | None = None) 
 
 
 class _ClaimsOfChunk:
-    """The claims about one chunk, and what comes of them."""
+    """The claims about one chunk, and their results."""
 
     def __init__(
         self,
@@ -241,7 +241,7 @@ class _ClaimsOfChunk:
         return self._outcomes.setdefault(rule_id, Outcome())
 
     def leave(self, reason: NotChecked) -> None:
-        """Note why the values cannot be decoded; if the pages break a rule that is tested as well, that is why."""
+        """Note why the values cannot be decoded; if the pages break a tested rule, that is the reason."""
         from pqassay.values.decoding.hindrances import excused  # noqa: PLC0415 - pyarrow, at this tier only
 
         why = reason if self._chunk.file.prefix else excused(self._chunk, reason)
@@ -250,7 +250,7 @@ class _ClaimsOfChunk:
                 self._outcome(rule_id).hindered(why, self._chunk.column)
 
     def judge(self, values: ChunkValues) -> None:
-        """Compare what is claimed."""
+        """Compare the claims with the values."""
         for rule_id, claim in self._claims:
             if claim.needs_values:
                 is_broken = self._note(rule_id, partial(claim.compare, values))
@@ -268,7 +268,7 @@ class _ClaimsOfChunk:
             self._of_file[rule_id].merge(outcome)
 
     def _note(self, rule_id: str, compare: Callable[[], Iterable[Violation]]) -> bool | None:
-        """Note where a claim is broken. Return whether it is; ``None`` where that could not be found out."""
+        """Add the violations of a claim. Return whether it is broken; ``None`` if that is unknown."""
         chunk, is_broken = self._chunk, False
         try:
             for violation in compare():

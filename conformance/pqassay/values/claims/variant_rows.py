@@ -1,7 +1,7 @@
-"""The rows of a variant: its metadata, its values, and what is shredded of them, column beside column.
+"""The rows of a variant: its metadata, its values, and its shredded columns, compared with each other.
 
 The columns of a variant have the same *slots*: one for each time that the group may occur, null or not; an element of a shredded list has
-one of its own.  Each pair of a value and its metadata is examined once.
+its own slot. Each pair of a value and its metadata is examined once.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from pqassay_spec.parquet.schema.annotated_groups import METADATA, TYPED_VALUE, 
 from pqassay_spec.parquet.schema.tree import SchemaNode
 
 MOST_NAMES = 1 << 26
-"""Pairs of a metadata and a shredded field that are looked for, at most."""
+"""The largest number of pairs of metadata and shredded field that are looked up."""
 
 
 class FaultOfVariant(Enum):
-    """The kinds of faults."""
+    """The kinds of faults of a variant."""
 
     METADATA = "metadata that cannot be read"
     VALUE = "a value that cannot be read"
@@ -50,7 +50,10 @@ class FaultOfVariant(Enum):
 
 
 class FirstFault(NamedTuple):
-    """The first slot of a row group with a fault, by its row; how many there are; where in the variant, and the bytes: of metadata, and of a value."""
+    """The first slot of a row group with a kind of fault.
+
+    It has the kind, the row, the number of faults, the node in the variant, and the bytes of metadata and value.
+    """
 
     kind: FaultOfVariant
     row: int
@@ -61,7 +64,10 @@ class FirstFault(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """A variant in the schema: the nodes from below the root to its group, and the position of each leaf in it among all leaves, by its place."""
+    """A variant in the schema.
+
+    It has the nodes from below the root to its group, and the position of each of its leaves among all leaves, by its place.
+    """
 
     path: tuple[SchemaNode, ...]
     ordinals: Mapping[int, int]
@@ -69,11 +75,11 @@ class Columns(NamedTuple):
 
 @dataclass
 class Looked:
-    """What was found in the rows of one variant in one row group.
+    """The faults in the rows of one variant in one row group.
 
     Attributes:
         faults: The first fault of each kind, in each part of the variant.
-        problem: Why not all values could be looked at, if so.
+        problem: Why not all values could be examined, if so.
     """
 
     faults: list[FirstFault] = field(default_factory=list[FirstFault])
@@ -81,7 +87,7 @@ class Looked:
 
 
 def look(variant: Columns, taken: Mapping[int, Any]) -> Looked:
-    """Look for faults.
+    """Look for faults of a variant in a row group.
 
     Args:
         variant: The variant.
@@ -91,7 +97,10 @@ def look(variant: Columns, taken: Mapping[int, Any]) -> Looked:
 
 
 class _VariantPart(NamedTuple):
-    """A variant, an element or a field: its node, its columns by their places, the slot of the variant around each of its slots, whether it has to be there, and of a field its name."""
+    """A part of a variant: the variant itself, an element or a field.
+
+    It has its node, its columns by place, the variant's slot for each of its slots, whether it must exist, and the name of a field.
+    """
 
     node: SchemaNode
     columns: Mapping[int, Any]
@@ -101,7 +110,7 @@ class _VariantPart(NamedTuple):
 
 
 def _fields(node: SchemaNode) -> list[str]:
-    """The names of the fields that are shredded anywhere in a variant, each once."""
+    """The names of all shredded fields in a variant, without duplicates."""
     names: dict[str, None] = {}
     left = [node]
     while left:
@@ -147,7 +156,7 @@ class _Look:
     def _note(
         self, kind: FaultOfVariant, node: SchemaNode, slots: Ints, value: Any = None, at: Ints | None = None
     ) -> None:
-        """Add the first of some slots; of a value, ``at`` is the place among ``value``."""
+        """Add the first of some slots; if there is a value, ``at`` is its place in ``value``."""
         if not len(slots):
             return
         number = int(slots[0])
@@ -183,7 +192,7 @@ class _Look:
     # --------------------------------------------------------------------------------------------- values
 
     def _look_at(self, part: _VariantPart) -> Iterator[_VariantPart]:
-        """Look at the values of a part, and yield those within its ``typed_value``."""
+        """Examine the values of a part, and yield the parts within its ``typed_value``."""
         node = part.node
         value, typed = member(node, VALUE), member(node, TYPED_VALUE)
         has_value, has_typed = np.zeros((2, len(part.of)), np.bool_)
@@ -207,7 +216,7 @@ class _Look:
             yield from self._inner(part, typed)
 
     def _typed(self, part: _VariantPart, typed: SchemaNode) -> Any:
-        """The first column of a ``typed_value``, as it is there."""
+        """The first column of a ``typed_value``, as stored."""
         return pc.struct_field(part.columns[_places(typed)[0]], [0])
 
     def _look_at_values(
@@ -219,7 +228,7 @@ class _Look:
         typed: SchemaNode | None,
         fields: list[str] | None,
     ) -> None:
-        """Look at the values that are stored as variants, each with its metadata."""
+        """Examine the values that are stored as variants, each with its metadata."""
         slots = np.flatnonzero(_valid(stored))
         entries, numbers = _of_entries(stored.drop_null())
         pairs, of_pair = _pairs(numbers, self._metadata[part.of[slots]], len(self._entries) + 1)
@@ -256,7 +265,7 @@ class _Look:
             self._note(kind, node, part.of[slots[at]], entries, pairs[of_pair[at], 0])
 
     def _inner(self, part: _VariantPart, typed: SchemaNode) -> Iterator[_VariantPart]:
-        """The elements of a list, or the fields of an object."""
+        """Yield the elements of a list, or the fields of an object."""
         columns = {place: pc.struct_field(part.columns[place], [0]) for place in _places(typed)}
         of = part.of
         needed = np.zeros(len(of), np.bool_)
@@ -280,7 +289,7 @@ def _valid(array: Any) -> Flags:
 
 
 def _pairs(values: Ints, metadata: Ints, room: int) -> tuple[Ints, Ints]:
-    """Each pair of entries once, and the pair of each value; where there are no fewer pairs than values, they are not looked for."""
+    """The distinct pairs of entries, and the pair of each value; if there would be as many pairs as values, they are not merged."""
     if len(values) and len(values) > values.max() + 1:
         codes, of = np.unique(values * room + metadata, return_inverse=True)
         return np.stack([codes // room, codes % room], axis=1), of.reshape(-1)
@@ -289,7 +298,7 @@ def _pairs(values: Ints, metadata: Ints, room: int) -> tuple[Ints, Ints]:
 
 @lru_cache(maxsize=64)
 def _names(raw: bytes) -> tuple[bytes, ...] | None:
-    """The names in metadata, ``None`` of such as cannot be read."""
+    """The names in metadata; ``None`` if they cannot be read."""
     try:
         return read_metadata(raw)
     except Malformed:
@@ -297,7 +306,7 @@ def _names(raw: bytes) -> tuple[bytes, ...] | None:
 
 
 def _can_be_read(raw: bytes) -> bool:
-    """Whether a value can be read, whatever the names of its fields are."""
+    """Whether a value can be read, regardless of its field names."""
     try:
         read_value(raw)
     except Malformed:
@@ -308,7 +317,7 @@ def _can_be_read(raw: bytes) -> bool:
 
 
 def _of_entries(values: Any) -> tuple[Any, Ints]:
-    """Values of a chunk as an array of entries, and the entry of each value, int64."""
+    """Values of a chunk as an array of distinct entries, and the entry of each value, int64."""
     if pa.types.is_dictionary(values.type):
         return values.dictionary, values.indices.to_numpy().astype(np.int64)
     if isinstance(values, pa.ChunkedArray):

@@ -1,10 +1,9 @@
-"""Values or metadata: which is likelier to be wrong where claims about a column chunk contradict its values.
+"""Values or metadata: which is more likely wrong if claims about a column chunk contradict its values.
 
-The judge cannot know, but it can weigh.  Damage in a page leaves traces: a wrong CRC, independent structures
-that contradict the values but agree with each other, bounds that no value reaches, values that are all zero,
-or values that fit the bounds after reordering their bytes.  A false claim leaves others: structures beside it
-fit the values, and bounds occur among these. Each trace counts points, above zero for damaged values.  About
-counts of nulls, NaN and rows, only other counts of them say anything.
+The judge cannot know, but it can weigh. Damage in a page leaves traces: a wrong CRC, independent structures that contradict the values but
+agree with each other, bounds that no value reaches, values that are all zero, or values that fit the bounds after reordering their bytes. A
+false claim leaves other traces: other structures fit the values, and bounds occur among the values. Each trace has points, above zero for
+damaged values. For counts of nulls, NaN and rows, only other counts are evidence.
 """
 
 from __future__ import annotations
@@ -45,35 +44,35 @@ STRUCTURES = {
     "data_file": "the table",
     "blocks": "the _pm file",
 }
-"""Structures that are made by themselves, by how the paths of their fields begin; the first that fits."""
+"""Independent structures, by the prefix of their field paths; the first match is used."""
 
 STATISTICS = STRUCTURES["footer.row_groups.columns.meta_data.statistics"]
 
 FILTER = STRUCTURES["row_groups.columns.bloom_filter"]
 
 OF_PAGES = ("the column index", "the page headers")
-"""Structures with bounds of each page: what others say about the whole chunk decides nothing about these."""
+"""Structures with bounds of each page, about which claims on the whole chunk decide nothing."""
 
 VOUCHING = (FILTER, "the IDX1 index")
-"""Structures without bounds that hardly fit values by chance."""
+"""Structures without bounds that are unlikely to fit the values by chance."""
 
 ENOUGH = 2
-"""Points from which on the values count as damaged; up to 0, the metadata counts as false."""
+"""The number of points from which the values count as damaged; at 0 or below, the metadata counts as false."""
 
 
 MANY = 8
-"""Different values among which one that is wrong stands alone, or in two pages that are then copies."""
+"""The number of distinct values from which one wrong value stands alone, or two equal pages are copies."""
 
 MUCH = 0.25
-"""Part of the values of a page or chunk from which on they are many."""
+"""The share of the values of a page or chunk from which they are many."""
 
 
 def weigh(values: ChunkValues, compared: Sequence[Compared]) -> Mapping[Topic, Weighing]:
-    """Weigh the values of a chunk against what contradicts them.
+    """Weigh the values of a chunk against the claims that they contradict.
 
     Args:
         values: The values.
-        compared: All claims that were put to them.
+        compared: All claims that were compared with them.
     """
     contradicting: dict[Topic, set[str]] = defaultdict(set)
     fitting: dict[Topic, set[str]] = defaultdict(set)
@@ -110,7 +109,7 @@ def _structure(path: str) -> str:
 
 
 Trace = tuple[int, str]
-"""Points for the values being wrong, and what they are for."""
+"""Points for damaged values, and the reason for them."""
 
 
 def _weighed(traces: list[Trace], structures: Iterable[str]) -> Weighing:
@@ -126,7 +125,7 @@ def _weighed(traces: list[Trace], structures: Iterable[str]) -> Weighing:
 
 
 def _agreement(structures: set[str], points: int) -> Iterator[Trace]:
-    """The sign that several structures contradict the values."""
+    """Yield the trace that several structures contradict the values."""
     if len(structures) > 1:
         yield (
             points * (len(structures) - 1),
@@ -138,7 +137,7 @@ def _agreement(structures: set[str], points: int) -> Iterator[Trace]:
 
 
 class BoundsOfColumns(dict[tuple[int, bytes | None, bytes | None], list[str]]):
-    """The columns that claim the same bounds in a row group: a part of a file."""
+    """The columns with the same claimed bounds, by row group and bounds; a part of a file."""
 
     def __init__(self, file: FileUnderTest) -> None:
         for chunk in file.part(ColumnChunks).all:
@@ -147,7 +146,7 @@ class BoundsOfColumns(dict[tuple[int, bytes | None, bytes | None], list[str]]):
 
 
 def _column_with_bounds_of(chunk: ColumnChunkUnderTest) -> str | None:
-    """The one column beside a chunk that claims the same bounds."""
+    """The only other column that claims the same bounds as a chunk, if there is exactly one."""
     facts = chunk.statistics
     if facts is None or not facts.min_value or not facts.max_value:
         return None
@@ -156,7 +155,7 @@ def _column_with_bounds_of(chunk: ColumnChunkUnderTest) -> str | None:
 
 
 def _of_filter(values: ChunkValues) -> Iterator[Trace]:
-    """What the values show that a bloom filter alone contradicts."""
+    """Yield the traces in values that only a bloom filter contradicts."""
     missing = absent(values, values.chunk.bitset)
     if missing is None:
         return
@@ -168,7 +167,7 @@ def _of_filter(values: ChunkValues) -> Iterator[Trace]:
 
 
 def _of_bounds(values: ChunkValues, bounds: Sequence[Bounds], *, of_pages: bool) -> Iterator[Trace]:
-    """What the values show beside bounds: those that they contradict first, and those that they keep."""
+    """Yield the traces of bounds: first of contradicted bounds, then of bounds that hold."""
     pages: list[int] = []
     suspects = list(bounds[0].ranges(values)) if bounds and bounds[0].is_broken else []
     if suspects:
@@ -185,7 +184,7 @@ def _of_bounds(values: ChunkValues, bounds: Sequence[Bounds], *, of_pages: bool)
         ranges = list(kept.ranges(values, pages))
         met = [len(each.met) for each in ranges]
         name = _structure(kept.path)
-        # Claims about a whole chunk decide about the bounds of its pages where these cannot be made of the same values.
+        # If the bounds of pages cannot come from the same values, claims about the whole chunk decide.
         if not (of_pages and kept.of_chunk and all(map(bounds[0].mentions, ranges))):
             if ranges and met == [len(each.raws) for each in ranges]:
                 yield -3, f"the values fit {name}"
@@ -194,7 +193,7 @@ def _of_bounds(values: ChunkValues, bounds: Sequence[Bounds], *, of_pages: bool)
 
 
 def _copied(values: ChunkValues, pages: Iterable[int]) -> tuple[int, int] | None:
-    """Two pages of many different values that are all equal, one of them among those given."""
+    """Two pages with many distinct values that are equal, one of them among the given pages; ``None`` if there are none."""
     sizes = np.diff(values.starts)
     for page in pages:
         own = page_of(values, page)
@@ -206,7 +205,7 @@ def _copied(values: ChunkValues, pages: Iterable[int]) -> tuple[int, int] | None
 
 
 def _of_suspects(suspect: Range, parts: Sequence[Any], pages: int) -> Iterator[Trace]:
-    """What values show that contradict bounds, in some pages of all."""
+    """Yield the traces in values that contradict bounds, in some of all pages."""
     where = "its values" if suspect.page is None else f"the values of page {suspect.page}"
     if any(holds_nothing(part) for part in parts):
         yield 2, f"{where} that are suspect are all zero"
@@ -238,7 +237,7 @@ def _of_suspects(suspect: Range, parts: Sequence[Any], pages: int) -> Iterator[T
 
 
 def _suspect_parts(values: ChunkValues, bounds: Range) -> Iterator[tuple[int | None, Any]]:
-    """The pages in which values lie beyond bounds, the first of them; all values where pages cannot be told apart."""
+    """Yield the pages with values beyond bounds, the first of them; or all values if pages cannot be told apart."""
     outside = bounds.crossed[0] | bounds.crossed[1]
     starts = values.starts
     if bounds.page is not None or len(starts) <= 2:
@@ -250,7 +249,7 @@ def _suspect_parts(values: ChunkValues, bounds: Range) -> Iterator[tuple[int | N
 
 
 def _arrangement(bounds: Range, parts: Sequence[Any]) -> str:
-    """The order of bytes in which the values of the first part fit the bounds, together with those that do already; empty without."""
+    """The byte order in which the values of the first part, with the fitting values, match the bounds; empty if none does."""
     if not parts or not is_of_one_width(parts[0]):
         return ""
     below, above = bounds.crossed
@@ -260,7 +259,7 @@ def _arrangement(bounds: Range, parts: Sequence[Any]) -> str:
     )
     if words := fitting_arrangement(parts[0], lambda values: bounds.fits(values, beside)):
         return words
-    # A dictionary has its values in the order in which they occur.
+    # A dictionary has its values in the order of their first occurrence.
     entries = pc.unique(bounds.values)
     if len(entries) == len(bounds.values):
         return ""
@@ -268,12 +267,12 @@ def _arrangement(bounds: Range, parts: Sequence[Any]) -> str:
 
 
 def _are_met_elsewhere(bounds: Range, parts: Sequence[Any]) -> bool:
-    """Whether no page with values beyond the bounds reaches them."""
+    """Whether the bounds are reached only by pages without values beyond them."""
     return not any(Range(part, bounds.order, bounds.low, bounds.high).met for part in parts)
 
 
 def _of_checksums(chunk: ColumnChunkUnderTest) -> Iterator[Trace]:
-    """What the CRCs of pages show: damage after they were written, or that there was none."""
+    """Yield the traces of page CRCs: whether pages were damaged after they were written."""
     try:
         pages, faults = chunk.pages, chunk.part(survey).faults
     except (FormatError, NotChecked):

@@ -1,4 +1,4 @@
-"""The values of one column chunk, decoded once, with the pages and rows in which they are."""
+"""The values of one column chunk, decoded once, with their pages and rows."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ Made = TypeVar("Made")
 
 
 class Decoders:
-    """Decoders of one file, for one thread: with dictionaries kept, and without."""
+    """The decoders of one file for one thread, with and without dictionaries."""
 
     def __init__(self, file: FileUnderTest) -> None:
         self._file = file
         self._open: dict[tuple[bool, bool], pq.ParquetFile | NotChecked] = {}
 
     def opened(self, *, dictionaries: bool, is_bare: bool = False) -> pq.ParquetFile:
-        """A decoder, with a bare footer if wanted. Raises `NotChecked` if pyarrow refuses the footer, which it is asked once."""
+        """A decoder, with a bare footer if requested. Raises `NotChecked` if pyarrow refuses the footer; it is tried once."""
         key = dictionaries, is_bare
         if key not in self._open:
             footer, metadata = bytes(self._file.footer), self._file.metadata
@@ -69,7 +69,7 @@ class Decoders:
         return opened
 
     def close(self) -> None:
-        """Close what was opened."""
+        """Close the opened decoders."""
         for file in self._open.values():
             if not isinstance(file, NotChecked):
                 file.close()
@@ -80,15 +80,15 @@ class ChunkValues:
 
     Attributes:
         chunk: The chunk.
-        values: Its values without nulls: an array, a dictionary array, or, of long byte arrays, a chunked array.
-        entries: Values and nulls, as the decoder counts them; of a list, its items.
+        values: Its values without nulls: an array, a dictionary array, or for long byte arrays a chunked array.
+        entries: The number of values and nulls according to the decoder; for a list, of its items.
     """
 
     def __init__(self, chunk: ColumnChunkUnderTest, decoders: Decoders) -> None:
-        """Decode them.
+        """Decode the values.
 
         Raises:
-            NotChecked: They cannot be decoded.
+            NotChecked: The values cannot be decoded.
         """
         self.chunk = chunk
         self._remembered: dict[Any, Any] = {}
@@ -112,7 +112,7 @@ class ChunkValues:
         chunk.byte_arrays_size = _plain_size(self.values)
 
     def _decoded(self, decoders: Decoders, *, dictionaries: bool) -> list[Any]:
-        """The leaf values of each piece, nulls included."""
+        """The leaf values of each piece, including nulls."""
         try:
             self._pieces = self._decoded_by(decoders, dictionaries=dictionaries)
         except NotChecked as reason:
@@ -127,9 +127,9 @@ class ChunkValues:
         return decode_chunk(decoders.opened(**how), chunk.row_group, chunk.ordinal, chunk.leaf)
 
     def _require_all(self) -> None:
-        """Raise `NotChecked` if the decoder left out what is in the pages: then the values are not known.
+        """Raise `NotChecked` if the decoder omitted values of the pages, since the values are then unknown.
 
-        pyarrow takes a page that holds nothing for the end of the chunk, and says nothing.
+        On an empty page, pyarrow silently ends the chunk.
         """
         chunk = self.chunk
         try:
@@ -143,31 +143,31 @@ class ChunkValues:
                     f"{chunk.row_group}, and pyarrow decodes {self.entries}",
                     "file",
                 )
-        elif 0 in counts:  # how many items a list has, only its levels tell
-            with suppress(FormatError):  # of levels that cannot be read, their own rules speak
+        elif 0 in counts:  # the number of items of a list is known only from its levels
+            with suppress(FormatError):  # other rules report unreadable levels
                 _ = self.counts
 
     def remembered(self, make: Callable[[ChunkValues], Made]) -> Made:
         """A result of another module about these values, computed once.
 
-        Raises the errors of ``make``, each time.
+        Raises the errors of ``make`` each time.
         """
         if make not in self._remembered:
             self._remembered[make] = make(self)
         return cast("Made", self._remembered[make])
 
     def forget(self) -> None:
-        """Let go of what was found out: it knows these values, which would stay until the collector comes."""
+        """Release the cached results, which refer to these values and would keep them until garbage collection."""
         self._remembered.clear()
 
     @property
     def nested(self) -> Sequence[Any]:
-        """Its rows in pieces, with the groups and lists around the leaf and nulls included."""
+        """Its rows in pieces, including groups, lists and nulls around the leaf."""
         return self._pieces
 
     @property
     def count(self) -> int:
-        """Values that are not null."""
+        """The number of non-null values."""
         return len(self.values)
 
     @cached_property
@@ -175,7 +175,7 @@ class ChunkValues:
         """The counts of the levels of its pages.
 
         Raises:
-            FormatError, NotChecked: See `counts_of`; or they count other values than the decoder found.
+            FormatError, NotChecked: See `counts_of`; also raised if they contradict the number of decoded values.
         """
         counts = counts_of(self.chunk)
         counted = int(counts.non_null.sum())
@@ -189,7 +189,7 @@ class ChunkValues:
 
     @cached_property
     def null_counts(self) -> Sequence[int]:
-        """The null counts that may be meant, see `pqassay_spec.parquet.encoding.null_counts`. For lists, raises the errors of `counts_of`."""
+        """The possible null counts, see `pqassay_spec.parquet.encoding.null_counts`. For lists, raises the errors of `counts_of`."""
         leaf = self.chunk.leaf
         try:
             histogram = counts_of(self.chunk).definition_histogram.sum(axis=0).tolist()
@@ -200,7 +200,7 @@ class ChunkValues:
             return [self.entries - self.count]
 
     def leave_out_lists(self, given: Sequence[int]) -> Sequence[bool]:
-        """Whether the null counts of pages leave out nulls and empty lists around the values, and nothing else."""
+        """Whether each null count of a page omits only the nulls and empty lists around the values."""
         leaf = self.chunk.leaf
         if not leaf.max_repetition_level:
             return [False] * len(given)
@@ -211,19 +211,19 @@ class ChunkValues:
 
     @cached_property
     def page_starts(self) -> NDArray[np.int64]:
-        """The place where the values of each data page begin, and behind them where the last ones end. Raises the errors of `counts`."""
+        """The start of each data page's values, followed by the end of the last page's. Raises the errors of `counts`."""
         return np.concatenate(([0], np.cumsum(self.counts.non_null)))
 
     @cached_property
     def starts(self) -> NDArray[np.int64]:
-        """`page_starts`; where the pages cannot be told apart, those of one page."""
+        """The `page_starts`; if pages cannot be told apart, those of a single page."""
         try:
             return self.page_starts
         except (FormatError, NotChecked):
             return np.array([0, self.count], np.int64)
 
     def page_of(self, place: int) -> int | None:
-        """The data page in which a value is; ``None`` where it is not known."""
+        """The data page of a value; ``None`` if unknown."""
         try:
             return int(np.searchsorted(self.page_starts, place, "right")) - 1
         except (FormatError, NotChecked):
@@ -231,7 +231,7 @@ class ChunkValues:
 
     @cached_property
     def valid(self) -> NDArray[np.bool_]:
-        """The entries that are values, and not nulls, bool."""
+        """A bool mask of the entries that are values, not nulls."""
         return np.concatenate([np.asarray(leaf_of(piece).is_valid(), np.bool_) for piece in self._pieces])
 
     def entry_of(self, place: int) -> int:
@@ -239,7 +239,7 @@ class ChunkValues:
         return int(np.flatnonzero(self.valid)[place])
 
     def row_of(self, place: int) -> int:
-        """The row of the row group in which a value is."""
+        """The row of a value in the row group."""
         entry, before = self.entry_of(place), 0
         for piece in self._pieces:
             rows = rows_of(piece)
@@ -259,7 +259,7 @@ class ChunkValues:
     # ------------------------------------------------------------------------------------------ what is counted
 
     def _numbers(self) -> NDArray[Any] | None:
-        """The values as numbers of IEEE 754, FLOAT16 among them, if that is what they are."""
+        """The values as IEEE 754 numbers, including FLOAT16; ``None`` for other types."""
         element = self.chunk.leaf.element
         if element.type in (Type.FLOAT, Type.DOUBLE):
             numbers: NDArray[Any] = self.values.to_numpy(zero_copy_only=False)
@@ -270,12 +270,12 @@ class ChunkValues:
 
     @cached_property
     def is_nan(self) -> NDArray[np.bool_]:
-        """The values that are NaN, bool; none for types other than numbers of IEEE 754."""
+        """A bool mask of the NaN values; all false for types other than IEEE 754 numbers."""
         numbers = self._numbers()
         return np.zeros(self.count, np.bool_) if numbers is None else np.asarray(np.isnan(numbers), np.bool_)
 
     def is_zero(self, *, negative: bool) -> NDArray[np.bool_]:
-        """The values that are the zero of that sign, bool; none for types other than numbers of IEEE 754."""
+        """A bool mask of the zeros with a sign; all false for types other than IEEE 754 numbers."""
         numbers = self._numbers()
         if numbers is None:
             return np.zeros(self.count, np.bool_)
@@ -298,7 +298,7 @@ class ChunkValues:
         return np.asarray(pc.binary_length(self.values), np.int64)
 
     def distinct(self) -> Any:
-        """Each distinct value once, by its bytes."""
+        """The distinct values, compared by their bytes."""
         if pa.types.is_dictionary(self.values.type):
             used = np.zeros(len(self.values.dictionary), np.bool_)
             used[self.values.indices.to_numpy()] = True
@@ -306,7 +306,7 @@ class ChunkValues:
         return pc.unique(self._by_bytes())
 
     def _by_bytes(self) -> Any:
-        """The values, without a dictionary, in a form that is equal where their bytes are."""
+        """The values, without a dictionary, in a form whose equality is equality of bytes."""
         values = self.values
         if pa.types.is_floating(values.type):
             values = values.view(pa.int32() if pa.types.is_float32(values.type) else pa.int64())
@@ -315,19 +315,19 @@ class ChunkValues:
         return values
 
     def distinct_numbers(self) -> int:
-        """The number of distinct numbers, of a type of IEEE 754; NaN left out."""
+        """The number of distinct IEEE 754 numbers, without NaN."""
         numbers = self._numbers()
         return 0 if numbers is None else len(np.unique(numbers[~self.is_nan]))
 
     def distinct_in_pages(self) -> NDArray[np.int64]:
-        """The number of distinct values of each page, by their bytes. Raises the errors of `counts`."""
+        """The number of distinct values of each page, compared by bytes. Raises the errors of `counts`."""
         if pa.types.is_dictionary(self.values.type):
             entries = _numbered(self.values.dictionary)
             return self._distinct_in_pages(entries[self.values.indices.to_numpy()])
         return self._distinct_in_pages(_numbered(self._by_bytes()))
 
     def distinct_numbers_in_pages(self) -> NDArray[np.int64]:
-        """The number of distinct numbers of each page, of a type of IEEE 754; NaN left out. Raises the errors of `counts`."""
+        """The number of distinct IEEE 754 numbers of each page, without NaN. Raises the errors of `counts`."""
         numbers = self._numbers()
         if numbers is None:
             raise NotChecked(f"column {self.chunk.column} holds no floating point numbers", "file")
@@ -337,7 +337,7 @@ class ChunkValues:
     def _distinct_in_pages(
         self, codes: NDArray[Any], kept: NDArray[np.bool_] | None = None
     ) -> NDArray[np.int64]:
-        """The number of distinct codes of each page, of those values that are kept."""
+        """The number of distinct codes of each page, among the kept values."""
         pages = len(self.page_starts) - 1
         of_page = np.repeat(np.arange(pages), self.counts.non_null)
         if kept is not None:
@@ -347,7 +347,7 @@ class ChunkValues:
         return np.bincount(pairs // room, minlength=pages)
 
     def pieces(self, size: int) -> Iterator[Any]:
-        """The values in arrays of at most ``size``; dictionaries decoded."""
+        """Yield the values in arrays of at most ``size``, with decoded dictionaries."""
         for start in range(0, self.count, size):
             part = self.values.slice(start, size)
             for piece in part.chunks if isinstance(part, pa.ChunkedArray) else [part]:
@@ -355,7 +355,7 @@ class ChunkValues:
 
 
 def _numbered(values: Any) -> NDArray[np.int64]:
-    """A number for each value, the same for those that are equal."""
+    """A number for each value, equal for equal values."""
     encoded: Any = pc.dictionary_encode(values)
     if isinstance(encoded, pa.ChunkedArray):
         encoded = encoded.unify_dictionaries().combine_chunks()
@@ -373,7 +373,7 @@ def plain(array: Any) -> Any:
 
 
 def _dictionary_entries(chunk: ColumnChunkUnderTest) -> int | None:
-    """Entries of the dictionary, where all values of a chunk of byte arrays are indexes into it; otherwise ``None``."""
+    """The number of dictionary entries, if all values of a byte array chunk are indexes into it; otherwise ``None``."""
     if chunk.leaf.element.type != Type.BYTE_ARRAY:
         return None
     try:
@@ -386,9 +386,9 @@ def _dictionary_entries(chunk: ColumnChunkUnderTest) -> int | None:
 
 
 def _is_whole(leaf: Any, entries: int) -> bool:
-    """Whether a dictionary came with all its entries, and every index is one of them.
+    """Whether a decoded dictionary has all its entries, and every index is valid.
 
-    pyarrow leaves out entries that occur twice, and gives the indexes as they were; and it does not look at indexes.
+    pyarrow drops repeated entries but keeps the old indexes, and does not validate indexes.
     """
     if not pa.types.is_dictionary(leaf.type):
         return True
@@ -401,7 +401,7 @@ def _is_whole(leaf: Any, entries: int) -> bool:
 
 
 def _plain_size(values: Any) -> int | None:
-    """Bytes that values take as PLAIN byte arrays; ``None`` of other types."""
+    """The size in bytes of the values as PLAIN byte arrays; ``None`` for other types."""
     if not pa.types.is_binary(values.type):
         return None
     return int(pc.sum(pc.binary_length(values)).as_py() or 0) + LENGTH.sizeof() * len(values)

@@ -1,4 +1,4 @@
-"""Page bodies without compression, and whether they have the length that their header says.
+"""Decompression of page bodies, with a check of their length against the header.
 
 pyarrow's codecs do the work.  Codecs that cannot work piecewise need the length of the result and do not
 return the actual length, so it is measured differently.
@@ -25,56 +25,56 @@ from pqassay_spec.parquet.encoding import lz4_framing
 from pqassay_spec.parquet.thrift import CompressionCodec
 
 GZIP_BITS = 16 + zlib.MAX_WBITS
-"""Has zlib read nothing but GZIP, whose members it checks."""
+"""The zlib mode that accepts only GZIP, with checks of each member."""
 
 STEP = 1 << 16
-"""Compressed bytes that are looked at together, so that many members cost no more than one."""
+"""The number of compressed bytes that are processed together, so that many members cost no more than one."""
 
 PIECE = 1 << 22
-"""Bytes that are decompressed at once, so that a wrong length reserves no memory."""
+"""The number of bytes that are decompressed at once, so that a wrong length reserves no memory."""
 
 BEGINNING = 1 << 16
-"""Bytes of a page that `beginning` decompresses: more than levels take, unless values are small."""
+"""The number of bytes of a page that `beginning` decompresses: usually more than the levels take."""
 
 MOST_PAGE, MOST_FOR_A_BYTE = 3 << 27, 16
-"""Bytes of a page that are decompressed, or for each byte that is stored if those are more: kilobytes can stand for gigabytes."""
+"""The limits of decompressed bytes of a page: a total, or a number for each stored byte if that gives more."""
 
 FEW_PAGES = 16
-"""Pages of a chunk that are tried by other codecs."""
+"""The number of pages of a chunk that are tried with other codecs."""
 
 NOT_READ = "its pages are compressed by LZO, which pqassay does not read"
 
 MOST_BY_SNAPPY = 32
-"""Bytes that one byte of Snappy can stand for, and more: a copy of 64 bytes takes 3."""
+"""An upper bound of the bytes that one byte of Snappy expands to; a copy of 64 bytes takes 3."""
 
 MOST_BY_LZ4 = 256
-"""Bytes that one byte of LZ4 can stand for, and one more."""
+"""An upper bound of the bytes that one byte of LZ4 expands to."""
 
 SLACK = 64
 
 SNAPPY_TAG_BITS, MOST_IN_SNAPPY_TAG = 2, 60
-"""The length of the bytes that Snappy begins with is less by one above these bits; from 61 on, it counts the bytes that hold the length."""
+"""Constants of the first Snappy tag: above these bits is the length minus one; from 61 on, the size of the length field instead."""
 
 
 Note = Callable[[PageFault], None]
-"""Is called with faults in spite of which the bytes can be read."""
+"""A function that is called with faults that do not prevent reading."""
 
 Reader = Callable[[memoryview, int, Note], memoryview]
-"""Decompresses the bytes of a codec, up to one more than are wanted."""
+"""A function that decompresses bytes of a codec, up to one byte more than expected."""
 
 
 def decompressed(raw: memoryview, codec: int, length: int, note: Note = lambda _: None) -> memoryview:
-    """A page body, or the part of it that is compressed.
+    """The decompressed page body, or its compressed part.
 
     Args:
         raw: The body as stored.
         codec: A member of `CompressionCodec`.
-        length: Bytes that it must have.
-        note: Called with each fault of the form in which it is compressed.
+        length: The expected size in bytes.
+        note: Called with each fault of the compressed form.
 
     Raises:
-        Malformed: It does not decompress, or has another length.
-        Faulty: No page has such a length, or there is no such codec.
+        Malformed: The body does not decompress, or has another length.
+        Faulty: The length is impossible, or the codec does not exist.
         NotChecked: The codec is LZO.
     """
     if length < 0:
@@ -82,7 +82,7 @@ def decompressed(raw: memoryview, codec: int, length: int, note: Note = lambda _
     if codec == CompressionCodec.UNCOMPRESSED:
         return _of_length(raw, length)
     if not length and not len(raw):
-        return raw  # some writers compress nothing into nothing
+        return raw  # some writers compress an empty body to nothing
     if codec == CompressionCodec.LZO:
         _require_lzo(raw, length)
         raise NotChecked(NOT_READ, "tool")
@@ -107,7 +107,7 @@ def decompressed(raw: memoryview, codec: int, length: int, note: Note = lambda _
 
 
 def codec_of_pages(chunk: ColumnChunkUnderTest) -> CompressionCodec | None:
-    """The codec, another than the footer names, by which the pages of a chunk have their lengths; ``None`` if there is none."""
+    """The codec other than the footer's with which all pages of a chunk have the right length; ``None`` if there is none."""
     parts: list[tuple[memoryview, int]] = []
     for page, body in islice(bodies(chunk.file.source, chunk.pages), FEW_PAGES):
         second, start = page.v2, 0
@@ -129,7 +129,7 @@ def _fits(parts: Sequence[tuple[memoryview, int]], codec: CompressionCodec) -> b
 
 
 def _require_length(raw: memoryview, codec: int, length: int) -> None:
-    """Raise an error as `decompressed` unless a body has a length, and keep nothing of it; as far as its codec works piecewise."""
+    """Raise an error as `decompressed` unless a body has a length, without keeping its bytes if its codec works piecewise."""
     if codec == CompressionCodec.SNAPPY:
         _behind_snappy_length(raw, length)
     elif name := _PIECEWISE.get(codec):
@@ -141,7 +141,7 @@ def _require_length(raw: memoryview, codec: int, length: int) -> None:
 
 
 def _require_lzo(raw: memoryview, length: int) -> None:
-    """Raise `Malformed` if a body is certainly not compressed by LZO: no end of a stream, bare or in Hadoop's framing."""
+    """Raise `Malformed` if a body is certainly not LZO: it has no end of a stream, bare or in Hadoop's framing."""
     if raw[-len(lz4_framing.LZO_END) :] == lz4_framing.LZO_END:
         return
     with suppress(Malformed):
@@ -152,13 +152,13 @@ def _require_lzo(raw: memoryview, length: int) -> None:
 
 
 def beginning(raw: memoryview, codec: int, length: int) -> memoryview | None:
-    """The first bytes of a page body that is known to decompress, without the work; ``None`` where there is no way to them.
+    """The first bytes of a page body that is known to decompress, at low cost; ``None`` if the codec does not allow that.
 
-    The arguments are those of `decompressed`. Snappy says how long the whole is, and begins with bytes as they are; Brotli, the
-    slowest, is read up to `BEGINNING` where that is a small part.
+    The arguments are those of `decompressed`. Snappy states the total length, and begins with literal bytes. Brotli, the slowest codec, is
+    read up to `BEGINNING` if that is a small part.
 
     Raises:
-        Malformed: The whole has another length.
+        Malformed: The body has another length.
     """
     if codec == CompressionCodec.BROTLI and length > PIECE:
         return memoryview(_stream(raw, "brotli").read(BEGINNING))
@@ -185,7 +185,7 @@ def _wrong_length(actual: str, length: int) -> Malformed:
 
 
 def _gzip(raw: memoryview, length: int, note: Note) -> memoryview:
-    """GZIP, and nothing else that zlib writes, which pyarrow takes as well."""
+    """Decompress GZIP, but not the other formats of zlib, which pyarrow also accepts."""
     member, members = zlib.decompressobj(GZIP_BITS), 1
     content = bytearray()
     for start in range(0, len(raw), STEP):
@@ -207,13 +207,13 @@ def _stream(raw: memoryview, name: Literal["brotli", "gzip", "lz4", "zstd"]) -> 
 
 
 def _streamed(name: Literal["brotli", "lz4", "zstd"]) -> Reader:
-    """A reader for a codec that works piecewise: it stops a byte behind what is wanted."""
+    """A reader for a codec that works piecewise; it stops one byte after the expected end."""
 
     def read(raw: memoryview, length: int, _: Note) -> memoryview:
         stream = _stream(raw, name)
         if length < PIECE:
             return memoryview(stream.read(length + 1))
-        content = bytearray()  # grows where it is: pieces that are joined are there twice
+        content = bytearray()  # grows in place, since joining pieces would need twice the memory
         while (left := length + 1 - len(content)) and (piece := stream.read(min(left, PIECE))):
             content += piece
         return memoryview(content).toreadonly()
@@ -226,19 +226,19 @@ _PIECEWISE: dict[int, Literal["brotli", "gzip", "zstd"]] = {
     CompressionCodec.BROTLI: "brotli",
     CompressionCodec.ZSTD: "zstd",
 }
-"""The names by which pyarrow decompresses a stream."""
+"""The names of codecs in pyarrow for decompressing a stream."""
 
 _SNAPPY = pa.Codec("snappy")
 _LZ4 = pa.Codec("lz4_raw")
 
 
 def _bytes_of(buffer: Any) -> memoryview:
-    """A buffer of pyarrow as unsigned bytes, which it calls signed."""
+    """A pyarrow buffer as unsigned bytes; pyarrow has them signed."""
     return memoryview(buffer).cast("B")
 
 
 def _behind_snappy_length(raw: memoryview, length: int) -> int:
-    """The end of the length that bytes of Snappy begin with. Raises `Malformed`: it is another one."""
+    """The end of the length field at the start of Snappy bytes. Raises `Malformed` if the length is another."""
     try:
         whole, end = read_varint(raw, 0)
     except FormatError:
@@ -249,7 +249,7 @@ def _behind_snappy_length(raw: memoryview, length: int) -> int:
 
 
 def _snappy(raw: memoryview, length: int, _: Note) -> memoryview:
-    """Snappy begins with the length of what it holds."""
+    """Decompress Snappy, which begins with the uncompressed length."""
     _behind_snappy_length(raw, length)
     if length > MOST_BY_SNAPPY * len(raw) + SLACK:
         raise ValueError(f"{len(raw)} bytes cannot hold {length}")
@@ -257,7 +257,7 @@ def _snappy(raw: memoryview, length: int, _: Note) -> memoryview:
 
 
 def _lz4(raw: memoryview, length: int, _: Note) -> memoryview:
-    """LZ4 does not say how much it wrote: what also fits into one byte less is shorter."""
+    """Decompress LZ4, which does not state its output size: if the output fits into one byte less, it is too short."""
     if length > MOST_BY_LZ4 * len(raw) + SLACK:
         raise ValueError(f"{len(raw)} bytes cannot hold {length}")
     stored: Any = pa.py_buffer(raw)
@@ -272,7 +272,7 @@ def _lz4(raw: memoryview, length: int, _: Note) -> memoryview:
 
 
 def _lz4_framed(raw: memoryview, length: int, note: Note) -> memoryview:
-    """LZ4 in one of the framings that writers gave it: Hadoop's, the frame of LZ4's own tools, or none."""
+    """Decompress LZ4 in one of the framings of writers: Hadoop's, the LZ4 frame format, or none."""
     try:
         blocks = lz4_framing.blocks(raw)
     except Malformed:

@@ -12,9 +12,9 @@ from pqassay.values.decoding.faults import FaultKind, PageFault
 
 
 def crc_fault(page: PageUnderTest, body: memoryview) -> PageFault | None:
-    """The fault of the CRC of a page with that body as stored; ``None`` where it is right or absent. 0 is a CRC like any other."""
+    """The CRC fault of a page with a stored body; ``None`` if the CRC is right or absent. 0 is a normal CRC."""
     if page.header.crc is None:
         return None
-    stored = page.header.crc & 0xFFFFFFFF  # an i32 that means an unsigned number
+    stored = page.header.crc & 0xFFFFFFFF  # an i32 that encodes an unsigned number
     computed = zlib.crc32(body)
     return None if computed == stored else PageFault(FaultKind.WRONG_CRC, computed, stored)

@@ -1,4 +1,4 @@
-"""Dictionary pages, read to their end: as many entries as the header says, nothing behind them, and in order where it says so."""
+"""Checks of dictionary pages: the number of entries, bytes after them, and their order if marked as sorted."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
 def entry_faults(
     chunk: ColumnChunkUnderTest, header: DictionaryPageHeader, content: memoryview, there: int
 ) -> Iterator[PageFault]:
-    """The faults of the entries of a dictionary page.
+    """Yield the faults of the entries of a dictionary page.
 
     Args:
         chunk: The chunk.
         header: The header of its type.
-        content: Its body without compression; empty if only its size is needed.
-        there: The size of that.
+        content: Its uncompressed body; empty if only its size is needed.
+        there: The size of the uncompressed body.
 
     Raises:
-        Faulty: A negative number of entries, or an encoding that no dictionary has.
+        Faulty: The number of entries is negative, or dictionaries cannot have the encoding.
         NotChecked: The entries cannot be decoded, for unknown reasons.
     """
     count = counted(header)
@@ -53,7 +53,7 @@ def entry_faults(
 
 
 def _size_of_entries(chunk: ColumnChunkUnderTest, count: int, content: memoryview) -> int | None:
-    """Bytes that the entries take, of byte arrays that are not there more than exist; ``None`` where they have no width."""
+    """The size of the entries in bytes; at most the existing bytes for byte arrays; ``None`` if entries have no width."""
     element = chunk.leaf.element
     if element.type != Type.BYTE_ARRAY:
         return width_of_all(element, count)
@@ -66,7 +66,7 @@ def _size_of_entries(chunk: ColumnChunkUnderTest, count: int, content: memoryvie
 
 
 def _falls(chunk: ColumnChunkUnderTest, count: int, content: memoryview) -> Iterator[PageFault]:
-    """The first entry that is less than the one before."""
+    """Yield the fault of the first entry that is less than the previous one."""
     order = chunk.order or type_order(chunk.leaf.element)
     if order is None:
         raise NotChecked(f"the values of column {chunk.column} have no order", "file")

@@ -1,7 +1,6 @@
 """The least and the greatest value of each page of a column chunk.
 
-All pages of numbers are gone through at once, by ``reduceat`` over the places where they begin.  Arrow is asked for the extremes of
-bytes, page by page.
+All pages of numbers are processed at once, by ``reduceat`` over their starts. Arrow computes the extremes of bytes, page by page.
 """
 
 from __future__ import annotations
@@ -23,9 +22,9 @@ class Extremes:
     """The least and greatest values of pages.
 
     Attributes:
-        pages: The pages, ascending, that hold a value with a place in the order, int64.
+        pages: The pages with a value that the order contains, ascending, int64.
         least, greatest: The keys of their extremes, one for each of these pages.
-        is_nan: Whether the extremes are NaN, which stands for a page of nothing else, bool.
+        is_nan: A bool mask of the pages with only NaN, whose extremes are NaN.
     """
 
     pages: NDArray[np.int64]
@@ -35,7 +34,7 @@ class Extremes:
 
     @property
     def of_chunk(self) -> Extremes:
-        """Those that count for the whole chunk: NaN only where there is nothing else."""
+        """The extremes that count for the whole chunk: NaN only if all values are NaN."""
         if not self.is_nan.any() or self.is_nan.all():
             return self
         kept = np.flatnonzero(~self.is_nan)
@@ -50,8 +49,8 @@ def extremes_of(order: Order, values: Any, starts: NDArray[np.int64], width: int
     Args:
         order: The order of the values.
         values: The values of the chunk without nulls: an array, a chunked one of byte arrays, or a dictionary array.
-        starts: Where the values of each page begin, and behind them where the last ones end.
-        width: Bytes to which decimals are extended.
+        starts: The start of each page's values, followed by the end of the last page's.
+        width: The size in bytes to which decimals are extended.
 
     Raises:
         NotChecked: See `pqassay.values.decoding.keys.keys_of`.
@@ -70,7 +69,7 @@ def extremes_of(order: Order, values: Any, starts: NDArray[np.int64], width: int
             least, greatest = _one_by_one(keys, begins, int(starts[-1]))
     is_nan = is_nan_key(order, least)
     if order in FLOATING and order not in TOTAL and is_nan.any():
-        kept = np.flatnonzero(~is_nan)  # NaN has no place in this order
+        kept = np.flatnonzero(~is_nan)  # this order does not contain NaN
         return Extremes(pages[kept], chosen(least, kept), chosen(greatest, kept), is_nan[kept])
     return Extremes(pages, least, greatest, is_nan)
 
@@ -79,7 +78,7 @@ def _of_numbers(order: Order, keys: NDArray[Any], begins: NDArray[np.int64]) -> 
     least, greatest = np.minimum.reduceat(keys, begins), np.maximum.reduceat(keys, begins)
     if order not in FLOATING:
         return least, greatest
-    # In floating point numbers, a NaN spreads to the extremes of its page; in the total order it is beyond all others.
+    # For floating-point numbers, a NaN spreads to the extremes of its page; in the total order it is beyond all others.
     nan = is_nan_key(order, keys) if order in TOTAL or np.isnan(least).any() else None
     if nan is None or not nan.any():
         return least, greatest
@@ -95,7 +94,7 @@ def _of_numbers(order: Order, keys: NDArray[Any], begins: NDArray[np.int64]) -> 
 
 
 def comparable_keys(order: Order, values: Any, width: int) -> Keys:
-    """The keys of values; of those with a dictionary, the ranks of their entries, which compare like them. See `extremes_of`."""
+    """The sort keys of values; with a dictionary, the ranks of their entries, which compare in the same way. See `extremes_of`."""
     if not pa.types.is_dictionary(values.type):
         return keys_of(order, values, width)
     ranks: Keys = _ranks(_entry_keys(order, values, width))[values.indices.to_numpy()]
@@ -113,7 +112,7 @@ def _ranks(keys: Any) -> NDArray[np.int32]:
 
 
 def _by_rank(order: Order, values: Any, begins: NDArray[np.int64], width: int) -> tuple[Keys, Keys]:
-    """In a dictionary, each entry is compared once, and then numbers are."""
+    """Like `extremes_of` for a dictionary: each entry is compared once, then ranks are compared."""
     keys = _entry_keys(order, values, width)
     if not len(begins):
         return keys[:0], keys[:0]
@@ -138,13 +137,13 @@ def _one_by_one(keys: Any, begins: NDArray[np.int64], end: int) -> tuple[Keys, K
 
 
 def beyond(order: Order, values: Any, bound: Any, width: int, *, above: bool) -> NDArray[np.bool_]:
-    """The values beyond a bound, bool.
+    """A bool mask of the values beyond a bound.
 
     Args:
         order: The order of the values.
         values: Values without nulls, see `extremes_of`.
         bound: The key of the bound.
-        width: Bytes to which decimals are extended.
+        width: The size in bytes to which decimals are extended.
         above: Whether it is an upper bound.
     """
     if pa.types.is_dictionary(values.type):

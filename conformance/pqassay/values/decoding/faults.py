@@ -1,7 +1,7 @@
-"""Faults of the bodies of pages: what decoding meets there instead of levels, values or entries.
+"""Faults of page bodies: what decoding finds instead of levels, values or entries.
 
-Decoding knows no rule.  A rule declares the kinds of faults that it is about (`pqassay.checks.rule`): it reports them, and is the
-reason why whatever they hide is not checked.
+Decoding does not know the rules. A rule declares its kinds of faults (`pqassay.checks.rule`) and reports them. It is also the reason why
+values that they hide are not checked.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ Result = TypeVar("Result")
 
 
 class FaultKind(Enum):
-    """The problems of a page.
+    """The kinds of faults of a page.
 
     Attributes:
-        rule: The rule about it; its declaration enters it.
+        rule: The rule about this kind, set by the rule's declaration.
     """
 
     WRONG_SIZE = "it does not decompress, or has another size without compression"
@@ -68,7 +68,7 @@ HARMLESS = {
     FaultKind.ENTRIES_RUN_ON,
     FaultKind.UNSORTED_ENTRY,
 }
-"""Faults that keep no reader from the values."""
+"""Faults that do not prevent readers from reading the values."""
 
 OF_HEADERS = {
     FaultKind.IMPOSSIBLE_SIZE,
@@ -79,16 +79,16 @@ OF_HEADERS = {
     FaultKind.UNSUITABLE_ENCODING,
     FaultKind.UNSUITABLE_ENTRY_ENCODING,
 }
-"""Faults that headers and the footer show without a body: the rules about these look there."""
+"""Faults that are visible in headers and the footer: the rules about these look there."""
 
 
 class PageFault(NamedTuple):
-    """A fault of a page; the rule about it says how its numbers and words are to be read.
+    """A fault of a page; its rule defines the meaning of the numbers and words.
 
     Attributes:
-        kind: What is wrong.
+        kind: The kind of fault.
         expected, actual: The expected and the actual bytes, bits or values; bits beyond 64 are 0.
-        place: Which entry of the page it is about, or how many.
+        place: The number of the affected entry of the page, or the number of entries.
         words: Messages of codecs and decoders; if a decoder refuses bytes: the reason, the expected and the
             actual value.
     """
@@ -101,7 +101,7 @@ class PageFault(NamedTuple):
 
 
 class Faulty(Malformed):
-    """A page cannot be decoded any further, for a fault."""
+    """A page cannot be decoded further because of a fault."""
 
     def __init__(self, fault: PageFault) -> None:
         super().__init__(fault.kind.value, rule=fault.kind.rule)
@@ -109,12 +109,12 @@ class Faulty(Malformed):
 
 
 def wrong_encoding(encoding: int, kind: FaultKind) -> Faulty:
-    """The fault of a page with an encoding that is wrong where it is: of this kind, or an encoding that is not defined."""
+    """The error for a page with a wrong encoding: a fault of this kind, or an undefined encoding."""
     return Faulty(PageFault(kind if encoding in ENCODINGS else FaultKind.UNKNOWN_ENCODING))
 
 
 def refused_as(kind: FaultKind) -> Callable[[Callable[Arguments, Result]], Callable[Arguments, Result]]:
-    """Have what a decoder refuses be a fault of a kind; an error that has a rule or a fault already passes."""
+    """A decorator that turns errors of a decoder into a fault of a kind; an error with a rule or a fault passes unchanged."""
 
     def decorated(decoder: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
         @wraps(decoder)

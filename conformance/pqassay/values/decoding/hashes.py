@@ -1,8 +1,8 @@
-"""Values and the bloom filters that should hold them, many at a time.
+"""The hashes of values, and probes of bloom filters, many at a time.
 
-Parquet hashes the PLAIN bytes of a value, without the length of a byte array, by XXH64 with seed 0.  Values of one
-width are hashed by numpy all at once; those of many widths by the library, each distinct one once.  How a filter is probed
-says `pqassay_spec.parquet.bloom`; here it is done for an array of hashes.
+Parquet hashes the PLAIN bytes of a value, without the length of a byte array, by XXH64 with seed 0. Values of one width are hashed by numpy
+all at once. Values of many widths are hashed by the library, each distinct value once. `pqassay_spec.parquet.bloom` defines how a filter is
+probed; this module does it for an array of hashes.
 """
 
 from __future__ import annotations
@@ -32,21 +32,21 @@ _PRIMES = tuple(
 """The five primes of XXH64."""
 
 STRIPE = 32
-"""Bytes that XXH64 takes at once, while they last."""
+"""The number of bytes that XXH64 processes at once."""
 
 
 LONGEST_ROW = 64
-"""Bytes of the longest byte arrays that are hashed as rows of a matrix."""
+"""The size in bytes of the longest byte arrays that are hashed as rows of a matrix."""
 
 WORTH_A_MATRIX = 256
-"""Byte arrays of one length from which on a matrix is faster than one after the other."""
+"""The number of byte arrays of one length from which a matrix is faster than hashing one by one."""
 
 
 def physical_rows(array: pa.Array[Any]) -> npt.NDArray[np.uint8]:
-    """The little-endian bytes of values of one width without nulls: one row for each, a view where possible.
+    """The little-endian bytes of fixed-width values without nulls, one row per value; a view if possible.
 
     Args:
-        array: Integers, floating point numbers, or bytes of a fixed size.
+        array: Integers, floating-point numbers, or bytes of a fixed size.
     """
     if pa.types.is_fixed_size_binary(array.type):
         width = array.type.byte_width
@@ -58,7 +58,7 @@ def physical_rows(array: pa.Array[Any]) -> npt.NDArray[np.uint8]:
 
 
 def buffer_of(array: pa.Array[Any], number: int, kind: type[np.generic]) -> npt.NDArray[Any]:
-    """One of the buffers of an array, not copied."""
+    """A buffer of an array, not copied."""
     raw: Any = array.buffers()[number]
     return np.frombuffer(b"" if raw is None else raw, kind)
 
@@ -129,7 +129,7 @@ def hashes_of(array: pa.Array[Any]) -> Hashes:
 
 
 def _hashes_of_bytes(array: Any) -> Hashes:
-    """The hashes of byte arrays: many of one length as rows, the others one by one."""
+    """The hashes of byte arrays: many of the same length as rows, the others one by one."""
     hashes = np.empty(len(array), np.uint64)
     lengths = np.asarray(pc.binary_length(array), np.int64)
     short = lengths[lengths <= LONGEST_ROW]
@@ -161,5 +161,5 @@ def held(bitset: bytes, hashes: Hashes) -> npt.NDArray[np.bool_]:
     for number, salt in enumerate(SALTS):
         bits = low * np.uint32(salt)
         bits >>= np.uint32(CHOICE_SHIFT)
-        found &= words[:, number] >> bits  # the bit that is asked for is the lowest now
+        found &= words[:, number] >> bits  # the requested bit is now the lowest
     return found.astype(np.bool_)

@@ -1,4 +1,4 @@
-"""What keeps a column chunk from being decoded: its size, its codec, and what pyarrow reads in another way or refuses."""
+"""Reasons why a column chunk is not decoded: its size, its codec, and data that pyarrow misreads or refuses."""
 
 from __future__ import annotations
 
@@ -15,23 +15,26 @@ from pqassay_spec.parquet.encoding.names import CODECS
 from pqassay_spec.parquet.thrift import CompressionCodec, DictionaryPageHeader, Encoding, Type
 
 GREATEST_NESTED = (1 << 31) - 1
-"""Bytes of byte arrays in one row group that pyarrow decodes where they are in a list or a group."""
+"""The number of bytes of byte arrays inside lists or groups that pyarrow can decode in one row group."""
 
 MOST_DECODED = 3 << 28
-"""Bytes that the values of one column chunk may take decoded, with their largest page: a run of a few bytes can stand for gigabytes. See also `MOST_FOR_A_BYTE`."""
+"""The limit of decoded bytes of one column chunk with its largest page, since a run of a few bytes can expand to gigabytes.
+
+See also `MOST_FOR_A_BYTE`.
+"""
 
 INDEX_WIDTH, OF_A_LIST, OF_AN_ENTRY = 4, 8, 16
-"""Bytes of an index or an offset, of the levels of a value in a list, and of a byte array beside its bytes in a dictionary."""
+"""Sizes in bytes: an index or offset, the levels of a value in a list, and the overhead of a byte array in a dictionary."""
 
 BESIDE_A_VALUE = 8
-"""Bytes of a page beside those of each value, at most: its length and its levels."""
+"""The largest overhead of a value in a page, in bytes: its length and its levels."""
 
 
 def reason_for(chunk: ColumnChunkUnderTest, reason: NotChecked) -> NotChecked:
-    """Why a chunk cannot be decoded: the rule that its pages break, where the same report says so.
+    """Why a chunk cannot be decoded; if the same report says which rule its pages break, that rule is the reason.
 
-    The pages of a file that lies beside the one under test are not judged, and leave it unjudged; but for differences of more
-    bits than a value, which some readers decode and pyarrow refuses.
+    The pages of a file beside the judged file have no findings, so they leave the judged file unjudged. An exception are differences of
+    more bits than a value, which some readers decode but pyarrow refuses.
     """
     why = excused(chunk, reason)
     is_reported = not chunk.file.prefix or (
@@ -41,7 +44,7 @@ def reason_for(chunk: ColumnChunkUnderTest, reason: NotChecked) -> NotChecked:
 
 
 def require_own_bytes(chunk: ColumnChunkUnderTest) -> None:
-    """Raise `NotChecked` for a chunk that shares bytes with others: thousands of row groups may stand for one chunk."""
+    """Raise `NotChecked` for a chunk that shares bytes with others: thousands of row groups may refer to one chunk."""
     try:
         _ = chunk.pages
     except FormatError as error:
@@ -49,13 +52,13 @@ def require_own_bytes(chunk: ColumnChunkUnderTest) -> None:
         if error.rule == "PQF-009" and not chunk.file.prefix:
             raise Broken("PQF-009") from None
     except NotChecked:
-        return  # of pages that cannot be walked, the decoder tells
+        return  # the decoder reports pages that cannot be walked
 
 
 def require_narrow(chunk: ColumnChunkUnderTest) -> None:
-    """Raise `NotChecked` for byte arrays in lists and groups that are too many for pyarrow, before it decodes them for nothing.
+    """Raise `NotChecked` for byte arrays in lists and groups that are too large for pyarrow, before it tries to decode them.
 
-    A file of a few kilobytes can hold gigabytes of them, at which it works for minutes and which it then refuses.
+    A file of a few kilobytes can expand to gigabytes, on which pyarrow works for minutes before it refuses.
     """
     leaf, metadata = chunk.leaf, chunk.chunk.meta_data
     if leaf.element.type != Type.BYTE_ARRAY or leaf.parent.parent is None:
@@ -67,7 +70,7 @@ def require_narrow(chunk: ColumnChunkUnderTest) -> None:
         size = sum(page.header.uncompressed_page_size for page in pages)
         values = size - BESIDE_A_VALUE * sum(page.data_header.num_values for page in pages)
     except (FormatError, NotChecked):
-        return  # of pages that cannot be walked, the decoder tells
+        return  # the decoder reports pages that cannot be walked
     if values > GREATEST_NESTED:
         raise NotChecked(
             f"row group {chunk.row_group} of column {chunk.column} holds {size:,} bytes of byte arrays, "
@@ -77,20 +80,20 @@ def require_narrow(chunk: ColumnChunkUnderTest) -> None:
 
 
 def require_modest(chunk: ColumnChunkUnderTest) -> None:
-    """Raise `NotChecked` for values that take far more memory than their bytes, before the decoder reserves it.
+    """Raise `NotChecked` for values that need far more memory than their stored bytes, before the decoder reserves it.
 
-    The decoder reserves it for as many rows as the footer counts, whatever the pages hold.
+    The decoder reserves memory for the row count of the footer, regardless of the pages.
     """
     try:
         pages = chunk.pages
         counts = [page.data_header.num_values for page in chunk.data_pages]
     except (FormatError, NotChecked):
-        pages, counts = [], []  # of pages that cannot be walked, the decoder tells
+        pages, counts = [], []  # the decoder reports pages that cannot be walked
     leaf, group = chunk.leaf, chunk.file.metadata.row_groups[chunk.row_group]
     values = max(sum(counts), group.num_rows, chunk.facts.num_values)
     width = leaf.element.type_length if leaf.element.type == Type.FIXED_LEN_BYTE_ARRAY else None
     size = values * (width or WIDTHS.get(leaf.element.type or 0) or INDEX_WIDTH)
-    if leaf.max_repetition_level:  # each has a place in a list, and two levels
+    if leaf.max_repetition_level:  # each value has an offset in a list, and two levels
         size += values * OF_A_LIST
     headers = [page.own_header for page in pages]
     entries = sum(max(each.num_values, 0) for each in headers if isinstance(each, DictionaryPageHeader))
@@ -108,13 +111,13 @@ def require_modest(chunk: ColumnChunkUnderTest) -> None:
 
 def has_bit_packed_levels(chunk: ColumnChunkUnderTest) -> bool:
     """Whether levels have the deprecated encoding, whose bits pyarrow reads in reverse order."""
-    with suppress(FormatError, NotChecked):  # of pages that cannot be walked, the decoder tells
+    with suppress(FormatError, NotChecked):  # the decoder reports pages that cannot be walked
         return any(encoding == Encoding.BIT_PACKED for _, _, encoding in chunk.unusual_levels)
     return False
 
 
 def has_wide_booleans(chunk: ColumnChunkUnderTest) -> bool:
-    """Whether a run of booleans repeats another number than 0 or 1, of which pyarrow takes some for true and some for false."""
+    """Whether a run of booleans repeats a number other than 0 or 1, which pyarrow reads inconsistently."""
     with suppress(FormatError, NotChecked):
         return chunk.leaf.element.type == Type.BOOLEAN and any(
             fault.kind is FaultKind.WIDE_RUN for _, fault in chunk.part(survey_of).faults
@@ -123,7 +126,7 @@ def has_wide_booleans(chunk: ColumnChunkUnderTest) -> bool:
 
 
 def excused(chunk: ColumnChunkUnderTest, reason: NotChecked) -> NotChecked:
-    """Why a chunk cannot be decoded: if its pages have a fault, the rule about it says so, and the file counts as judged."""
+    """Why a chunk cannot be decoded. If its pages have a fault, the rule about it is the reason, and the file counts as judged."""
     if isinstance(reason, Mistake):
         return reason
     if chunk.file.metadata.row_groups[chunk.row_group].num_rows < 0:
@@ -136,7 +139,7 @@ def excused(chunk: ColumnChunkUnderTest, reason: NotChecked) -> NotChecked:
 
 
 def _of_codec(codec: int) -> FormatError | NotChecked | None:
-    """Why pyarrow refuses a chunk for its codec, also one whose pages are not compressed at all."""
+    """Why pyarrow refuses a chunk because of its codec, even if no page is compressed."""
     if codec not in CODECS:
         return Faulty(PageFault(FaultKind.UNKNOWN_CODEC))
     return NotChecked(NOT_READ, "tool") if codec == CompressionCodec.LZO else None

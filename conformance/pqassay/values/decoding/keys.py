@@ -1,7 +1,7 @@
-"""Keys: values and bounds in a form that numpy or Arrow compares as the order of their column does.
+"""Sort keys: values and bounds in a form that numpy or Arrow compares in the order of the column.
 
 Numbers become numpy arrays; bytes, decimals and timestamps become Arrow arrays of bytes that compare from the first byte on.
-`pqassay_spec.parquet.column_order.key` says the same of one value, slowly; tests hold the two together.
+`pqassay_spec.parquet.column_order.key` defines the key of one value; tests compare both.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from pqassay_spec.parquet.column_order import FLOATING, SIGN, TOTAL, WIDTHS, Ord
 from pqassay_spec.parquet.thrift import Type
 
 Keys: TypeAlias = "NDArray[Any] | pa.Array[Any]"
-"""Numbers, or bytes."""
+"""Sort keys: numbers, or bytes."""
 
 INT96_WIDTH = WIDTHS[Type.INT96]
 DAYS_FROM = 8
-"""The offset of the days of an INT96 timestamp; the nanoseconds are before them."""
+"""The offset of the days in an INT96 timestamp, after the nanoseconds."""
 
 HALF_WIDTH = 2
 
 MOST_DECIMAL = 256
-"""Bytes of the longest decimals that are compared; no type has more than 32."""
+"""The size in bytes of the longest decimals that are compared; no decimal type has more than 32."""
 
 
 def keys_of(order: Order, values: Any, width: int = 0) -> Keys:
@@ -37,8 +37,8 @@ def keys_of(order: Order, values: Any, width: int = 0) -> Keys:
 
     Args:
         order: Their order.
-        values: Values without nulls, as `pqassay.values.decoding.physical` gives them; no dictionary.
-        width: Bytes to which decimals are extended; 0 for as many as the longest of these has.
+        values: Values without nulls and without a dictionary, as returned by `pqassay.values.decoding.physical`.
+        width: The size in bytes to which decimals are extended; 0 for the size of the longest.
 
     Raises:
         NotChecked: The type of the values does not have this order.
@@ -69,7 +69,7 @@ def nanoseconds_of(values: Any) -> NDArray[np.int64]:
 
 
 def decimal_width(array: Any) -> int:
-    """Bytes of the longest value of an array of decimals, or of an entry of their dictionary, 0 for none."""
+    """The size in bytes of the longest decimal of an array or of its dictionary; 0 if there is none."""
     if pa.types.is_dictionary(array.type):
         return decimal_width(array.dictionary)
     if pa.types.is_fixed_size_binary(array.type):
@@ -79,10 +79,10 @@ def decimal_width(array: Any) -> int:
 
 
 def extended(values: Any, width: int) -> NDArray[np.uint8]:
-    """Big-endian numbers extended at the front to one width by their sign: a row of bytes for each.
+    """Big-endian numbers sign-extended to one width, as rows of bytes.
 
     Raises:
-        NotChecked: They are more than `MOST_DECIMAL` bytes long.
+        NotChecked: A number is longer than `MOST_DECIMAL` bytes.
     """
     if width > MOST_DECIMAL:
         raise NotChecked(f"decimals of {width} bytes are not compared", "tool")
@@ -120,7 +120,7 @@ def _of_numbers(order: Order, numbers: NDArray[Any]) -> NDArray[Any]:
 
 
 def _signed_rows(rows: NDArray[np.uint8], *signs: int) -> pa.Array[Any]:
-    """Rows of big-endian numbers as bytes that compare like them; ``signs`` are the columns in which they begin."""
+    """Rows of big-endian numbers as bytes that compare in the same order; ``signs`` are the first columns of the numbers."""
     for column in signs:
         rows[:, column] ^= SIGN  # so that unsigned comparison orders signed numbers
     content: Any = np.ascontiguousarray(rows)
@@ -128,7 +128,7 @@ def _signed_rows(rows: NDArray[np.uint8], *signs: int) -> pa.Array[Any]:
 
 
 def is_nan_key(order: Order, keys: Keys) -> NDArray[np.bool_]:
-    """The keys that are those of NaN, bool."""
+    """A bool mask of the keys of NaN."""
     if order not in FLOATING or not isinstance(keys, np.ndarray):
         return np.zeros(len(keys), np.bool_)
     if order not in TOTAL:
@@ -153,15 +153,15 @@ _BOUNDS: dict[Order, dict[int, str]] = {
 def bound_keys(
     order: Order, raws: Sequence[bytes | None], like: pa.DataType, width: int
 ) -> tuple[Keys, NDArray[np.bool_]]:
-    """The keys of bounds, and which of them bound anything.
+    """The keys of bounds, and a bool mask of the bounds that are usable.
 
-    ``None``, a bound that is not a value of its type, and NaN under the type-defined order bound nothing.
+    Not usable are ``None``, a bound that is not a value of its type, and NaN under the type-defined order.
 
     Args:
         order: The order of the column.
         raws: The bounds.
         like: The type of the values.
-        width: Bytes to which decimals are extended.
+        width: The size in bytes to which decimals are extended.
     """
     lengths = np.fromiter((-1 if raw is None else len(raw) for raw in raws), np.int64, len(raws))
     if order is Order.BYTES:
@@ -185,12 +185,12 @@ def bound_keys(
 
 
 def less(left: Any, right: Any) -> NDArray[np.bool_]:
-    """The keys that are less than others, or than one other, bool."""
+    """A bool mask of the keys that are less than the other keys, or than a single other key."""
     return _compared(pc.less, np.less, left, right)
 
 
 def equal(left: Any, right: Any) -> NDArray[np.bool_]:
-    """The keys that equal others, or one other, bool."""
+    """A bool mask of the keys that equal the other keys, or a single other key."""
     return _compared(pc.equal, np.equal, left, right)
 
 
@@ -211,7 +211,7 @@ def chosen(keys: Keys, places: NDArray[Any]) -> Keys:
 
 
 def with_signs_turned(values: Any) -> Any:
-    """Byte arrays whose unsigned order is the order of the given ones by signed bytes."""
+    """Byte arrays with inverted signs, so that their unsigned order is the signed order of the originals."""
     if pa.types.is_dictionary(values.type):
         return pa.DictionaryArray.from_arrays(values.indices, with_signs_turned(values.dictionary))
     if isinstance(values, pa.ChunkedArray):

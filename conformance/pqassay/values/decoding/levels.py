@@ -1,7 +1,7 @@
-"""Runs of levels and dictionary indexes, decoded with numpy, and what the levels of a chunk count.
+"""Runs of levels and dictionary indexes, decoded with numpy, and the counts of the levels of a chunk.
 
-`pqassay_spec.parquet.encoding.levels` says what the runs mean, one value after the other; `read_runs` is tested to agree with it.
-Counting goes run by run: a run of a million nulls takes no more memory than a run of eight.
+`pqassay_spec.parquet.encoding.levels` defines the runs, one value after the other; `read_runs` is tested to agree with it. Counting works
+run by run: a run of a million nulls takes no more memory than a run of eight.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ if TYPE_CHECKING:
     from pqassay.under_test.chunks import ColumnChunkUnderTest
 
 MOST_COUNTS = 1 << 24
-"""Entries of all level histograms of one chunk that are held in memory."""
+"""The number of entries of all level histograms of one chunk that fit in memory."""
 
 MOST_VALUES, MOST_FOR_A_BYTE = 1 << 25, 16
-"""Values of one section that are held in memory one by one, or for each of its bytes if those are more."""
+"""The limits of values of one section that are expanded in memory: a total, or a number for each byte if that gives more."""
 
 PROBED, SHORT_RUNS, MOST_JUMPED = 32, 32 * 32, 1 << 18
-"""Runs and bytes: a section whose first runs take fewer bytes has many runs, which numpy follows, if it is not too large."""
+"""If this number of first runs takes fewer than these bytes, numpy follows the many runs, up to a section size in bytes."""
 
 WORD = 8
-"""Bytes of the longest words in which packed values are looked for."""
+"""The size in bytes of the longest words from which packed values are extracted."""
 
 SHORT_HEADER = 3
-"""Bytes of the longest headers that numpy reads; longer ones are in sections of few runs."""
+"""The size in bytes of the longest run headers that numpy reads; longer ones occur only in sections with few runs."""
 
 LENGTH_SIZE = LENGTH.sizeof()
 
@@ -59,13 +59,13 @@ class Runs:
     """The runs of one section.
 
     Attributes:
-        lengths: Values of each run, int64; of the last run, those that are wanted. A repeating run of none is left out.
-        is_packed: Whether each run is packed, bool.
+        lengths: The number of values of each run, int64; for the last run, only wanted values. Empty repeating runs are omitted.
+        is_packed: A bool mask of the packed runs.
         repeated: The value of each repeating run, int64.
         packed: The values of all packed runs, one after the other, unsigned.
-        taken: Bytes of the section that the runs take.
-        missing: Bytes that the header of the last run counts, and that are not stored.
-        empty: Runs of no values, up to the last that is wanted.
+        taken: The number of bytes of the runs.
+        missing: The number of bytes of the last run that its header counts but that are missing.
+        empty: The number of empty runs before the last wanted run.
     """
 
     lengths: NDArray[np.int64]
@@ -78,19 +78,19 @@ class Runs:
 
     @property
     def first(self) -> int | None:
-        """The first value, ``None`` without any."""
+        """The first value; ``None`` if there are no values."""
         if not self.packed.size or (self.repeated.size and not self.is_packed[self.lengths > 0][0]):
             return int(self.repeated[0]) if self.repeated.size else None
         return int(self.packed[0])
 
     def greatest(self) -> int:
-        """The greatest value; -1 without any."""
+        """The greatest value; -1 if there are no values."""
         return max(
             int(self.repeated.max(initial=-1)), int(self.packed.max(initial=0)) if self.packed.size else -1
         )
 
     def least(self) -> int:
-        """The least value; 0 without any."""
+        """The least value; 0 if there are no values."""
         return min((int(part.min()) for part in (self.repeated, self.packed) if part.size), default=0)
 
     def histogram(self, size: int) -> NDArray[np.int64]:
@@ -102,7 +102,7 @@ class Runs:
         if (greatest := self.greatest()) >= size:
             message = f"a level of {greatest} in a column whose greatest is {size - 1}"
             raise Malformed(message, expected=f"at most {size - 1}", actual=str(greatest))
-        if size == 2:  # nulls and values, the most usual levels
+        if size == 2:  # nulls and values, the most common levels
             ones = np.count_nonzero(self.packed)
             counts = np.array([self.packed.size - ones, ones], np.int64)
         else:
@@ -111,7 +111,7 @@ class Runs:
         return counts
 
     def values(self) -> NDArray[np.int64]:
-        """All values. Raises `NotChecked` if a few bytes stand for more values than fit in memory."""
+        """All values. Raises `NotChecked` if a few bytes expand to more values than fit in memory."""
         if (count := int(self.lengths.sum())) > max(MOST_VALUES, MOST_FOR_A_BYTE * self.taken):
             raise NotChecked(f"{count:,} levels in {self.taken:,} bytes are not decoded", "tool")
         out = np.empty(count, np.int64)
@@ -122,12 +122,12 @@ class Runs:
 
 
 def read_runs(data: memoryview | bytes, *, width: int, count: int) -> Runs:
-    """Read runs until they hold as many values as wanted; see `pqassay_spec.parquet.encoding.levels.decode`.
+    """Read runs up to the wanted number of values; see `pqassay_spec.parquet.encoding.levels.decode`.
 
     Args:
         data: The runs, and maybe bytes after them.
-        width: Bits of a value, up to `pqassay_spec.parquet.encoding.levels.WIDEST`.
-        count: Values wanted.
+        width: The bit width of a value, up to `pqassay_spec.parquet.encoding.levels.WIDEST`.
+        count: The wanted number of values.
 
     Raises:
         Malformed: See there.
@@ -140,7 +140,7 @@ def read_runs(data: memoryview | bytes, *, width: int, count: int) -> Runs:
 
 
 def run_faults(runs: Runs, what: str) -> Iterator[PageFault]:
-    """The faults of runs that hold all values, which ``what`` names."""
+    """Yield the faults of runs that have all values; ``what`` is the name of the values."""
     if runs.empty:
         yield PageFault(FaultKind.EMPTY_RUN, actual=runs.empty, words=(what,))
     if runs.missing:
@@ -148,7 +148,7 @@ def run_faults(runs: Runs, what: str) -> Iterator[PageFault]:
 
 
 def split_off(raw: memoryview, what: str) -> tuple[memoryview, memoryview]:
-    """The bytes that follow their length, and what is behind them. Raises `Malformed`: they are not all there."""
+    """The bytes after a length field, and the bytes after them. Raises `Malformed` if bytes are missing."""
     room = max(len(raw) - LENGTH_SIZE, 0)
     length = int(LENGTH.parse(raw[:LENGTH_SIZE])) if len(raw) >= LENGTH_SIZE else None
     if length is None or length > room:
@@ -165,11 +165,11 @@ def read_bit_packed(data: memoryview, *, width: int, count: int) -> Runs:
 
     Args:
         data: The levels, and maybe bytes after them.
-        width: Bits of a level, up to 16.
-        count: Levels wanted.
+        width: The bit width of a level, up to 16.
+        count: The wanted number of levels.
 
     Raises:
-        Malformed: The bytes end before the levels do.
+        Malformed: The bytes end before the last level.
     """
     size = bit_packed_size(width, count)
     require_bytes(size, len(data), 0)
@@ -180,7 +180,7 @@ def read_bit_packed(data: memoryview, *, width: int, count: int) -> Runs:
 
 
 def _by_steps(raw: bytes, width: int, count: int) -> Runs:
-    """One run after the other."""
+    """Read one run after the other."""
     size, available = value_size(width), len(raw)
     headers: list[int] = []
     repeated: list[int] = []
@@ -217,14 +217,14 @@ def _by_steps(raw: bytes, width: int, count: int) -> Runs:
     flags = (all_headers & PACKED).astype(np.bool_)
     counts = (all_headers >> 1) * np.where(flags, GROUP, 1)
     if (beyond := int(counts.sum()) - count) > 0:
-        counts[-1] -= beyond  # the last group is filled up
+        counts[-1] -= beyond  # the last group is padded
     total = int(counts[flags].sum())
     packed = unpacked(b"".join(pieces), width, total)
     return Runs(counts, flags, np.array(repeated, np.int64), packed, position, missing, empty)
 
 
 def _has_short_runs(raw: bytes, width: int) -> bool:
-    """Whether the first runs are so short that there must be many."""
+    """Whether the first runs are so short that there must be many runs."""
     position = 0
     for _ in range(PROBED):
         if position + 1 >= len(raw):
@@ -239,10 +239,10 @@ def _has_short_runs(raw: bytes, width: int) -> bool:
 
 
 def _by_jumps(data: bytes, width: int, count: int) -> Runs | None:
-    """The same as `_by_steps`, for sections of many runs and without a fault; ``None`` for all others.
+    """Like `_by_steps`, for sections of many runs without faults; ``None`` for all others.
 
-    A column with nulls here and there has a run for every thirty values.  Here numpy follows them: for every byte it is told where
-    the run would end that began there; jumps of 1, 2, 4, ... runs, each made of two of the ones before, find all beginnings.
+    A column with scattered nulls has a run for every thirty values. For every byte, numpy computes where a run would end that began there.
+    From these jumps, jumps of 2, 4, ... runs are computed by doubling, until all starts are found.
     """
     raw = np.frombuffer(data, np.uint8)
     size, available = value_size(width), len(raw)
@@ -289,15 +289,15 @@ def _by_jumps(data: bytes, width: int, count: int) -> Runs | None:
 
 
 def unpacked(raw: bytes, width: int, count: int) -> NDArray[np.unsignedinteger]:
-    """Values packed from the lowest bit on, of ``width`` bits each.
+    """Unpack values of ``width`` bits each, from the lowest bit on.
 
     Args:
         raw: The bytes; those of a last group may be missing.
-        width: Bits of a value, at most 32.
-        count: Values wanted.
+        width: The bit width of a value, at most 32.
+        count: The wanted number of values.
 
     Returns:
-        The values: uint8, uint16 or uint32, whichever holds them.
+        The values: uint8, uint16 or uint32, the smallest that fits.
     """
     kind = np.uint8 if width <= 8 else np.uint16 if width <= 16 else np.uint32
     if not width or not count:
@@ -311,7 +311,7 @@ def unpacked(raw: bytes, width: int, count: int) -> NDArray[np.unsignedinteger]:
     out = np.empty((groups, GROUP), kind)
     for lane in range(GROUP):
         first, shift = divmod(lane * width, 8)
-        # In each group, the value is among the bits of a word that begins at the same byte.
+        # In each group, a value is at the same place of a word that begins at the same byte.
         code = "<u8" if shift + width > 32 else "<u4"
         words = np.ndarray((groups,), code, raw, first, (width,))
         out[:, lane] = words >> words.dtype.type(shift) & words.dtype.type((1 << width) - 1)
@@ -323,13 +323,13 @@ def unpacked(raw: bytes, width: int, count: int) -> NDArray[np.unsignedinteger]:
 
 @dataclass(frozen=True)
 class PageCounts:
-    """The counts of the levels of a chunk's data pages; entry i of each is that of data page i.
+    """The counts of the levels of a chunk's data pages; entry i of each array belongs to data page i.
 
     Attributes:
-        values: Levels, nulls included, int64.
-        non_null: Values, int64: definition levels that are the greatest.
-        rows: Rows that begin in the page, int64: repetition levels of 0.
-        starts_with_row: Whether the page begins with a row, bool. A page without levels does.
+        values: The number of levels, including nulls, int64.
+        non_null: The number of values, int64: definition levels equal to the greatest.
+        rows: The number of rows that begin in the page, int64: repetition levels of 0.
+        starts_with_row: Whether the page begins with a row, bool; true for a page without levels.
         definition_histogram: Levels by their value, int64, pages x (greatest definition level + 1).
         repetition_histogram: The same for repetition levels.
     """
@@ -359,13 +359,13 @@ class PageCounts:
 
     @property
     def nulls(self) -> NDArray[np.int64]:
-        """Nulls of each page, int64: definition levels below the greatest."""
+        """The number of nulls of each page, int64: definition levels below the greatest."""
         return self.values - self.non_null
 
     def fill(
         self, page: int, definition: NDArray[np.int64], repetition: NDArray[np.int64], *, starts: bool
     ) -> None:
-        """Enter the histograms of one page."""
+        """Store the histograms of one page."""
         self.definition_histogram[page] = definition
         self.repetition_histogram[page] = repetition
         self.values[page] = definition.sum()
@@ -375,14 +375,14 @@ class PageCounts:
 
 
 def counted(header: DataPageHeader | DataPageHeaderV2 | DictionaryPageHeader) -> int:
-    """The values, nulls and entries of a page by the header of its type. Raises `Faulty`: fewer than none."""
+    """The number of values, nulls and entries of a page in the header of its type. Raises `Faulty` if it is negative."""
     if header.num_values < 0:
         raise Faulty(PageFault(FaultKind.IMPOSSIBLE_SIZE))
     return header.num_values
 
 
 def flat_counts(chunk: ColumnChunkUnderTest) -> PageCounts:
-    """The counts of a column without levels, which its page headers give. Raises the errors of `data_header` and `counted`."""
+    """The counts of a column without levels, from its page headers. Raises the errors of `data_header` and `counted`."""
     values = np.array([counted(page.data_header) for page in chunk.data_pages], np.int64)
     histogram = values[:, np.newaxis]
     return PageCounts(values, values, values, np.ones(len(values), np.bool_), histogram, histogram)

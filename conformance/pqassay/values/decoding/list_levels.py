@@ -1,6 +1,6 @@
-"""Entries that go on with a list that is not there, page by page.
+"""Detection of entries that continue a list that does not exist, page by page.
 
-`pqassay_spec.parquet.encoding.list_levels` says what the levels mean, one entry after the other; this is tested to agree with it.
+`pqassay_spec.parquet.encoding.list_levels` defines the levels, one entry after the other; this module is tested to agree with it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pqassay.values.decoding.levels import Runs
 
 NOTHING = -1
-"""Stands for the definition level of the entry before the first one."""
+"""A placeholder for the definition level before the first entry."""
 
 
 class ListLevels:
@@ -36,7 +36,7 @@ class ListLevels:
             definition: Its definition levels.
 
         Returns:
-            Its place; the definition level from which on its list has entries, and its own; as a word, that of the entry before.
+            The fault: its place; as expected number, the least definition level of entries of its list; as actual number, its own definition level; as a word, the level of the entry before.
         """
         if repetition is None or definition is None:
             return None
@@ -56,5 +56,5 @@ class ListLevels:
         return PageFault(FaultKind.STRAY_ENTRY, int(opened[place]), int(defined[place]), place, words)
 
     def skip_page(self) -> None:
-        """The next page cannot be read: what follows it may go on with any list."""
+        """Note that the next page cannot be read, so the page after it may continue any list."""
         self._before = self._greatest

@@ -1,4 +1,4 @@
-"""Columns with the groups and lists around their values, followed down to one of these groups."""
+"""Columns with the groups and lists around their values, resolved to one of these groups."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pqassay_spec.parquet.schema.tree import SchemaNode
 
 
 def nested(pieces: Sequence[Any]) -> Any:
-    """The pieces of a column as one array, groups and lists around its values included. Raises `NotChecked` if they are too many."""
+    """The pieces of a column as one array, including groups and lists. Raises `NotChecked` if there are too many values."""
     if len(pieces) == 1:
         return pieces[0]
     whole = pa.chunked_array(pieces).unify_dictionaries().combine_chunks()
@@ -25,7 +25,7 @@ def nested(pieces: Sequence[Any]) -> Any:
 
 
 def column_at(path: Sequence[SchemaNode], array: Any) -> tuple[Any, NDArray[np.int64]]:
-    """A column at a group, and the row of each time that the group may occur, int64.
+    """A column at a group, and the row of each slot of the group, int64.
 
     Args:
         path: The nodes from below the root to the group.
@@ -51,7 +51,7 @@ def path_to(root: SchemaNode, place: int) -> tuple[SchemaNode, ...]:
 
 
 class OffLength(NamedTuple):
-    """The first list of another length: its row, its length, and how many there are like it."""
+    """The first list of a wrong length: its row, its length, and the number of such lists."""
 
     row: int
     length: int
@@ -59,7 +59,7 @@ class OffLength(NamedTuple):
 
 
 def lengths_at(path: Sequence[SchemaNode], pieces: Sequence[Any], wanted: int) -> OffLength | None:
-    """The first list of a group that has another length, ``None`` without; lists that are null have none."""
+    """The first list of a group with a wrong length; ``None`` if there is none. Null lists are skipped."""
     groups, rows = column_at(path, nested(pieces))
     lengths = pc.list_value_length(pc.struct_field(groups, [0])).fill_null(wanted).to_numpy()
     off = np.flatnonzero(lengths != wanted)

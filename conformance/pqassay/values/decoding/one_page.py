@@ -1,4 +1,4 @@
-"""The values of one page, decoded by pyarrow from the page alone: what no chunk around it can hide.
+"""The values of one page, decoded by pyarrow without the rest of the chunk.
 
 The page becomes the only one of a file of one column, without levels and without compression.
 """
@@ -32,20 +32,20 @@ from pqassay_spec.parquet.thrift import (
 NAME = "value"
 
 MOST_VALUES = 1 << 24
-"""Values that a few bytes are believed to hold."""
+"""The largest number of values that a few bytes may expand to."""
 
 
 def decoded_alone(raw: memoryview, count: int, element: SchemaElement, encoding: int) -> Any:
     """The values of a page.
 
     Args:
-        raw: The bytes after its levels; there may be more of them than the values take.
-        count: How many values there are.
-        element: The leaf of the schema, of which the physical type and its length count.
+        raw: The bytes after its levels; there may be further bytes after the values.
+        count: The number of values.
+        element: The leaf of the schema; only its physical type and length are used.
         encoding: Their encoding.
 
     Raises:
-        NotChecked: They cannot be decoded, or are more than such bytes are meant to hold.
+        NotChecked: They cannot be decoded, or there are implausibly many for the bytes.
     """
     if count > max(MOST_VALUES, len(raw)):
         raise NotChecked(f"{count:,} values in {len(raw):,} bytes are not decoded", "tool")

@@ -1,7 +1,7 @@
-"""The bytes that the values of one page take, by their encoding, and whether they are all there.
+"""The number of bytes that the values of one page take, by their encoding, and whether they are complete.
 
-If all values have the same size, or runs and blocks give their lengths, nothing is decoded.  The lengths of
-byte arrays are decoded, but not those of a chunk whose values pyarrow decoded already.
+If all values have the same size, or runs and blocks give their lengths, nothing is decoded. The lengths of byte arrays are decoded, unless
+pyarrow already decoded the values of the chunk.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from pqassay_spec.parquet.encoding.names import encodes
 from pqassay_spec.parquet.thrift import DICTIONARY_ENCODINGS, Encoding, SchemaElement, Type
 
 LENGTHS = SchemaElement(type=Type.INT32, name="length")
-"""The lengths of byte arrays and of their prefixes: numbers like those of a column."""
+"""The schema element for the lengths of byte arrays and of their prefixes, which are encoded like a column of integers."""
 
 
 @dataclass(frozen=True)
@@ -33,13 +33,13 @@ class PageValues:
     """The values of a page, as stored.
 
     Attributes:
-        raw: The bytes after its levels; of a page of PLAIN values whose chunk is decoded, maybe the first of them only.
-        length: How many bytes they all are.
-        count: Values that its levels announce.
+        raw: The bytes after its levels; for PLAIN values of a decoded chunk, perhaps only the first bytes.
+        length: The number of all these bytes.
+        count: The number of values according to its levels.
         encoding: Their encoding.
         element: Their leaf in the schema.
-        entries: Entries of the dictionary of the chunk, ``None`` without one.
-        is_decoded: Whether pyarrow decoded the values of the chunk, none of which is cut off then.
+        entries: The number of dictionary entries of the chunk; ``None`` without a dictionary.
+        is_decoded: Whether pyarrow decoded the values of the chunk, so that no value is cut off.
     """
 
     raw: memoryview
@@ -52,10 +52,10 @@ class PageValues:
 
 
 def taken(page: PageValues) -> int | None:
-    """The bytes that the values take; ``None`` where that is not found out.
+    """The number of bytes that the values take; ``None`` if that is not determined.
 
     Raises:
-        Malformed: They are not all there; as `Faulty`, they are not what the encoding makes.
+        Malformed: Values are missing; as `Faulty`, they violate the encoding.
         NotChecked: pqassay does not read the encoding.
     """
     encoding, kind = page.encoding, page.element.type
@@ -85,7 +85,7 @@ def taken(page: PageValues) -> int | None:
 
 
 def width_of_all(element: SchemaElement, count: int) -> int | None:
-    """Bytes of ``count`` PLAIN values of a fixed width; ``None`` for other types."""
+    """The size in bytes of ``count`` PLAIN values of a fixed width; ``None`` for other types."""
     kind = element.type
     if kind == Type.BOOLEAN:
         return (count + 7) // 8
@@ -107,7 +107,7 @@ def _of_one_width(page: PageValues) -> int | None:
 
 
 def byte_arrays(raw: memoryview, count: int) -> int:
-    """Bytes of PLAIN byte arrays. Raises `Malformed`, they are longer than what there is, and the errors of `decoded_alone`."""
+    """The size in bytes of PLAIN byte arrays. Raises `Malformed` if they exceed the existing bytes, and the errors of `decoded_alone`."""
     least = LENGTH_SIZE * count
     if least > len(raw):
         raise _too_few(len(raw), count, least)
@@ -131,7 +131,7 @@ def _too_few(there: int, count: int, needed: int) -> Malformed:
 
 
 def _indexes(page: PageValues) -> int | None:
-    """Indexes into the dictionary: their bit width, then runs. What follows the bit width of none is not looked at."""
+    """The size of dictionary indexes: a bit width, then runs. Without indexes, bytes after the bit width are not examined."""
     raw = page.raw
     if not page.count and not len(raw):
         raise Faulty(PageFault(FaultKind.NO_BIT_WIDTH))
@@ -151,7 +151,7 @@ def _indexes(page: PageValues) -> int | None:
 
 
 def _booleans(page: PageValues) -> int:
-    """Booleans in runs, behind the length of all of them."""
+    """The size of booleans in runs, after the length of all of them."""
     section, _ = split_off(page.raw, "runs of values")
     runs = read_runs(section, width=1, count=page.count)
     _require_sound(runs, 1, "booleans")
@@ -159,7 +159,7 @@ def _booleans(page: PageValues) -> int:
 
 
 def _require_sound(runs: Runs, width: int, what: str) -> None:
-    """Raise `Faulty` for a value of more bits than a width has, which is repeated, and for what `run_faults` yields."""
+    """Raise `Faulty` for a repeated value that exceeds its bit width, and for faults of `run_faults`."""
     if (greatest := int(runs.repeated.max(initial=0))) >> width:
         raise Faulty(PageFault(FaultKind.WIDE_RUN, width, greatest, words=(what,)))
     for fault in run_faults(runs, what):
@@ -170,7 +170,7 @@ def _require_sound(runs: Runs, width: int, what: str) -> None:
 
 
 def _header(raw: memoryview, count: int) -> delta_encoding.DeltaHeader:
-    """The header of numbers as differences. Raises `Malformed`: it ends early; `Faulty`."""
+    """The header of delta-encoded numbers. Raises `Malformed` if it ends early, and `Faulty`."""
     try:
         header = delta_encoding.read_header(raw)
     except Malformed as error:
@@ -185,7 +185,7 @@ def _header(raw: memoryview, count: int) -> delta_encoding.DeltaHeader:
 
 
 def _differences(raw: memoryview, count: int, most: int) -> int:
-    """Bytes of numbers as differences, which take at most ``most`` bits, as the first of the numbers does."""
+    """The size in bytes of delta-encoded numbers, which have at most ``most`` bits."""
     header = _header(raw, count)
     if header.bits > most:
         raise Faulty(PageFault(FaultKind.WIDE_DIFFERENCES, most, header.bits, words=("a first value",)))
@@ -214,7 +214,7 @@ def _differences(raw: memoryview, count: int, most: int) -> int:
 
 
 def _lengths(raw: memoryview, count: int, what: str) -> tuple[NDArray[np.int64], int]:
-    """Lengths as differences, and the bytes that they take."""
+    """Delta-encoded lengths, and the number of bytes that they take."""
     end = _differences(raw, count, BITS[Type.INT32])
     if not count:
         return np.zeros(0, np.int64), end
@@ -232,13 +232,13 @@ def _lengths(raw: memoryview, count: int, what: str) -> tuple[NDArray[np.int64],
 
 
 def _lengths_first(page: PageValues) -> int:
-    """Byte arrays behind the lengths of all of them."""
+    """The size of byte arrays that follow their delta-encoded lengths."""
     lengths, start = _lengths(page.raw, page.count, "byte arrays")
     return _end(page, start, lengths)
 
 
 def _prefixed(page: PageValues) -> int:
-    """Byte arrays that begin like the one before: the lengths of what they share, then the rest of each."""
+    """The size of byte arrays that share a prefix with the previous one: the lengths of prefixes, then the suffixes."""
     prefixes, start = _lengths(page.raw, page.count, "prefixes")
     suffixes, behind = _lengths(page.raw[start:], page.count, "suffixes")
     lengths = prefixes + suffixes

@@ -1,10 +1,9 @@
-"""The values of a Parquet file as they are stored: by physical type, whatever they mean.
+"""The values of a Parquet file as stored: by physical type, without their logical meaning.
 
-Statistics and bloom filters are about these, and a decoder that turns milliseconds into dates, or numbers
-into a dictionary's, would lose what is to be compared.  So pyarrow gets the pages of the file with a footer
-without annotations and keys: then an INT64 is an int64, and a BYTE_ARRAY is bytes.
+Statistics and bloom filters describe stored values, and a conversion, such as of milliseconds into dates, would lose them. So pyarrow
+receives the pages of the file with a footer without annotations and keys: then an INT64 is an int64, and a BYTE_ARRAY is bytes.
 
-Every column chunk is decoded by `decode_chunk`, and by nothing else.
+Only `decode_chunk` decodes column chunks.
 """
 
 from __future__ import annotations
@@ -43,10 +42,10 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 ARROW_KEY = b"ARROW:schema"
-"""The key under which Arrow keeps the types that it gives values when it reads them."""
+"""The key under which Arrow stores its types for reading."""
 
 HUGE = 1 << 28
-"""Bytes of a column chunk without compression from which on one of its pages may be huge."""
+"""The uncompressed size of a column chunk in bytes from which one of its pages may be huge."""
 
 OPEN_FILES = "/proc/self/fd/{}"
 """The path at which Linux shows the open files of a process."""
@@ -57,13 +56,13 @@ _SCHEMA = next(field.id for field in FileMetaData.fields if field.name == "schem
 def open_physical(
     source: Source, footer: bytes, metadata: FileMetaData, *, dictionaries: bool = False
 ) -> pq.ParquetFile:
-    """Open a file so that its values come as they are stored.
+    """Open a file so that its values are read as stored.
 
     Args:
-        source: The file. Its content at the place of the footer does not matter.
+        source: The file; its own footer is ignored.
         footer: The bytes of its footer.
-        metadata: The same decoded.
-        dictionaries: Whether byte arrays come as a dictionary and indexes into it.
+        metadata: The decoded footer.
+        dictionaries: Whether byte arrays are returned as a dictionary and indexes into it.
 
     Raises:
         NotChecked: pyarrow refuses the footer, or the file.
@@ -81,7 +80,10 @@ def open_physical(
 
 @contextmanager
 def _pool_for(metadata: FileMetaData) -> Generator[None]:
-    """Have what is opened take memory for huge chunks from the system, which lets a buffer grow where it is: half the time of copying it."""
+    """A context that takes memory for huge chunks from the system's allocator.
+
+    It can grow a buffer in place, which takes half the time of copying it.
+    """
     sizes = (
         chunk.meta_data.total_uncompressed_size
         for group in metadata.row_groups
@@ -100,18 +102,18 @@ def _pool_for(metadata: FileMetaData) -> Generator[None]:
 
 
 def _plain(footer: bytes, metadata: FileMetaData) -> bytes:
-    """The footer without annotations, its columns called by their numbers, and without the schema that Arrow keeps."""
+    """The footer without annotations, with numbers as column names, and without the schema of Arrow."""
     schema = [_without_annotation(element, number) for number, element in enumerate(metadata.schema)]
     start, end = _schema_range(footer)
     rebuilt = value_grammar(ListOf(SchemaElement)).build(schema)
-    # The same length, so that nothing else changes; only as a key the name means anything.
+    # The same length, so that nothing else changes; the name has a meaning only as a key.
     return b"".join([footer[:start], rebuilt, footer[end:].replace(ARROW_KEY, ARROW_KEY.swapcase())])
 
 
 def _without_annotation(element: SchemaElement, number: int) -> SchemaElement:
-    """An element with nothing but its type. From an INT96, pyarrow would make a timestamp, which may not hold it.
+    """An element with only its type; an INT96 becomes bytes, since it may not fit into pyarrow's timestamp.
 
-    A type that is not defined, for which pyarrow refuses the file, is another one: such a column is not decoded.
+    An undefined type, for which pyarrow would refuse the file, is replaced by another; its column is not decoded.
     """
     is_int96 = element.type == Type.INT96
     kind = element.type if element.type is None or element.type in _PHYSICAL else Type.BYTE_ARRAY
@@ -125,7 +127,7 @@ def _without_annotation(element: SchemaElement, number: int) -> SchemaElement:
 
 
 def _schema_range(footer: bytes) -> tuple[int, int]:
-    """The range of the list of schema elements; what follows it, most of a footer, is not walked."""
+    """The range of the list of schema elements; the rest, most of a footer, is not walked."""
     position = last = 0
     while True:
         header = read_byte(footer, position)
@@ -136,7 +138,7 @@ def _schema_range(footer: bytes) -> tuple[int, int]:
 
 
 def bare(metadata: FileMetaData) -> FileMetaData:
-    """A footer with only the fields that lead to the values: pyarrow refuses a chunk if another field is faulty."""
+    """A footer with only the fields that are needed to read values, since pyarrow refuses a chunk if another field is faulty."""
     return FileMetaData(
         version=metadata.version,
         schema=metadata.schema,
@@ -165,15 +167,15 @@ _LEADS_TO_VALUES = (
 
 
 def _framed(footer: bytes) -> bytes:
-    """A Parquet file that holds nothing but a footer."""
+    """A Parquet file that consists only of a footer."""
     tail = TAIL.build({"footer_length": len(footer), "magic": MAGIC})
     return HEAD.build({"magic": MAGIC}) + footer + tail
 
 
 def decode_chunk(file: pq.ParquetFile, row_group: int, ordinal: int, leaf: SchemaLeaf) -> list[pa.Array[Any]]:
-    """All rows of one column chunk in pieces, at least one, groups and lists around its leaf included; see `leaf_of`.
+    """All rows of one column chunk in pieces, at least one, including groups and lists around its leaf; see `leaf_of`.
 
-    All values that the judge ever sees are decoded here.
+    The judge decodes all values here.
 
     Args:
         file: A file from `open_physical`, used by one thread at a time.
@@ -182,7 +184,7 @@ def decode_chunk(file: pq.ParquetFile, row_group: int, ordinal: int, leaf: Schem
         leaf: The column.
 
     Raises:
-        NotChecked: The pages cannot be decoded, or the values do not come as they are stored.
+        NotChecked: The pages cannot be decoded, or the values do not have their stored type.
     """
     what = f"row group {row_group} of column {leaf.name}"
     with _asking(f"{what} cannot be decoded", "file"):
@@ -207,11 +209,11 @@ _PHYSICAL: dict[Type, Callable[[pa.DataType], bool]] = {
     Type.BYTE_ARRAY: pa.types.is_binary,
     Type.FIXED_LEN_BYTE_ARRAY: pa.types.is_fixed_size_binary,
 }
-"""The type as which values of each physical type come."""
+"""The Arrow type for the values of each physical type."""
 
 
 def _require_physical(array: pa.Array[Any], leaf: SchemaLeaf) -> None:
-    """Raise `NotChecked` unless the values came as they are stored, as those of a sound footer do."""
+    """Raise `NotChecked` unless the values have their stored type, as they do with a sound footer."""
     is_right = next((test for kind, test in _PHYSICAL.items() if kind == leaf.element.type), None)
     kind = array.type.value_type if pa.types.is_dictionary(array.type) else array.type
     if is_right is None or not is_right(kind):
@@ -220,7 +222,7 @@ def _require_physical(array: pa.Array[Any], leaf: SchemaLeaf) -> None:
 
 @contextmanager
 def _asking(failure: str, obstacle: Obstacle) -> Generator[None]:
-    """Turn what pyarrow raises into `NotChecked`, which leaves the file unjudged."""
+    """A context that turns errors of pyarrow into `NotChecked`, which leaves the file unjudged."""
     try:
         yield
     except MemoryError:  # an ArrowException as well
@@ -230,7 +232,7 @@ def _asking(failure: str, obstacle: Obstacle) -> Generator[None]:
 
 
 def leaf_of(array: Any) -> Any:
-    """Follow the one selected leaf down through groups; without annotations there are no other nested types."""
+    """The array of the only selected leaf, inside its groups and lists; without annotations, there are no other nested types."""
     while True:
         if pa.types.is_struct(array.type):
             array = pc.struct_field(array, [0])
@@ -267,7 +269,7 @@ def stored_bytes(one: pa.Array[Any]) -> bytes:
 
 
 class SourceFile(io.RawIOBase):
-    """A `Source` as a Python file, for decoders that want one."""
+    """A `Source` as a Python file, for decoders that need one."""
 
     def __init__(self, source: Source) -> None:
         super().__init__()
@@ -275,11 +277,11 @@ class SourceFile(io.RawIOBase):
         self._position = 0
 
     def readable(self) -> bool:
-        """Always."""
+        """Always true."""
         return True
 
     def seekable(self) -> bool:
-        """Always."""
+        """Always true."""
         return True
 
     def tell(self) -> int:
@@ -293,7 +295,7 @@ class SourceFile(io.RawIOBase):
         return self._position
 
     def readinto(self, buffer: WriteableBuffer) -> int:
-        """Read what there is, up to the length of the buffer."""
+        """Read available bytes, up to the length of the buffer."""
         view = memoryview(buffer).cast("B")
         length = max(0, min(len(view), self._source.size - self._position))
         try:
@@ -305,12 +307,10 @@ class SourceFile(io.RawIOBase):
 
 
 def _native(source: Source) -> pa.NativeFile | None:
-    """The open file or the bytes behind a source; ``None`` where the system has no way to them.
+    """The open file or the bytes behind a source; ``None`` if the system cannot provide them.
 
-    A Python file would be slower, and threads of the decoder that still hold it when the interpreter ends abort
-    the process.
-    Its name would not do: pyarrow takes a text for a URI or expands a ``~`` in it, and the file that has the name now
-    may be another one.
+    A Python file would be slower, and threads of the decoder that still hold it when the interpreter ends abort the process. Its name would
+    not work: pyarrow reads names as URIs or expands a ``~``, and another file may have the name by now.
     """
     if isinstance(source, BytesSource):
         return pa.BufferReader(source.view)
@@ -323,5 +323,5 @@ def _native(source: Source) -> pa.NativeFile | None:
 
 
 def first_line(error: BaseException) -> str:
-    """The first line of an exception, as a report repeats it."""
+    """The first line of an exception, for reports."""
     return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]

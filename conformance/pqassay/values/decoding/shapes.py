@@ -1,6 +1,6 @@
-"""Digests of the levels that leaves of one group share: equal if the lists and nulls of the group are.
+"""Digests of the levels that the leaves of a group share: equal if the lists and nulls of the group are equal.
 
-A digest takes no more memory for a chunk of many values, and does not depend on where its pages begin.
+A digest has constant size, and does not depend on the page boundaries.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Shapes:
-    """The shapes of the groups that a leaf shares with the leaves beside it, while its pages are read."""
+    """The digests of the groups that a leaf shares with its neighbors, updated while its pages are read."""
 
     def __init__(self, leaf: SchemaLeaf, beside: Sequence[SchemaLeaf]) -> None:
         groups = [group for other in beside if (group := shared_group(leaf, other)) is not None]

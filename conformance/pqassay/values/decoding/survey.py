@@ -1,4 +1,4 @@
-"""The survey of the bodies of a chunk's pages: read once, one page in memory at a time.
+"""The survey of a chunk's page bodies: each is read once, with one page in memory at a time.
 
 It notes the faults of each page, and counts the levels of those that can be decoded.
 """
@@ -61,13 +61,13 @@ beginning, decompressed = _as_page(codecs.beginning), _as_page(codecs.decompress
 
 @dataclass
 class Survey:
-    """What the bodies of a chunk's pages hold.
+    """The results of reading a chunk's page bodies.
 
     Attributes:
-        shapes: What the levels say about the groups around.
-        levels: The counts of the levels; ``None`` where they take too much memory.
-        faults: The faults of the pages, in their order. Problems that headers show are not included.
-        unread: Why a part of a page was not looked at that has none of these faults, if so.
+        shapes: The digests of levels for the groups around the leaf.
+        levels: The counts of the levels; ``None`` if they take too much memory.
+        faults: The faults of the pages, in order, except those that headers show.
+        unread: Why a part of a page without these faults was not examined, if so.
         uncounted: Why the levels of a page are not counted, if so.
     """
 
@@ -81,21 +81,21 @@ class Survey:
 
     @property
     def counts(self) -> PageCounts:
-        """The counts of the levels. Raises what was in the way: `FormatError`, `NotChecked`."""
+        """The counts of the levels. Raises the error that prevented counting: `FormatError`, `NotChecked`."""
         if self.uncounted is not None or self.levels is None:
             raise self.uncounted or NotChecked("its levels are not counted", "file")
         return self.levels
 
     @property
     def hindrance(self) -> FormatError | NotChecked | None:
-        """The problem that keeps readers from the values."""
+        """The error that prevents readers from reading the values; ``None`` if there is none."""
         grave = next((fault for _, fault in self.faults if fault.kind not in HARMLESS), None)
         return self.uncounted or self.unread if grave is None else Faulty(grave)
 
 
 def beside(chunk: ColumnChunkUnderTest) -> list[SchemaLeaf]:
-    """The leaves before and after that of a chunk."""
-    if chunk.leaf.parent.parent is None:  # a column of its own
+    """The neighboring leaves of a chunk's leaf."""
+    if chunk.leaf.parent.parent is None:  # a top-level column
         return []
     leaves = chunk.file.leaves
     return [leaves[place] for place in (chunk.ordinal - 1, chunk.ordinal + 1) if 0 <= place < len(leaves)]
@@ -125,7 +125,10 @@ def counts_of(chunk: ColumnChunkUnderTest) -> PageCounts:
 
 
 class _Content(NamedTuple):
-    """A data page: its levels, the bytes after them, or the first of those, as stored in a page of version 2, and their length."""
+    """The content of a data page.
+
+    It has its levels, the bytes after them, as stored in a page of version 2, perhaps only the first ones, and their number.
+    """
 
     repetition: Runs | None
     definition: Runs | None
@@ -134,10 +137,10 @@ class _Content(NamedTuple):
 
 
 class _Surveyor:
-    """The survey of one chunk, while it is made.
+    """The survey of one chunk in progress.
 
     Attributes:
-        is_decoded: Whether its values were decoded, so that byte arrays need not be gone through.
+        is_decoded: Whether its values were decoded, so that byte arrays need not be scanned.
     """
 
     def __init__(self, chunk: ColumnChunkUnderTest, *, is_decoded: bool) -> None:
@@ -152,7 +155,7 @@ class _Surveyor:
         self.result = Survey(Shapes(chunk.leaf, beside(chunk)))
 
     def run(self) -> None:
-        """Look at every page. Raises the errors of `ColumnChunkUnderTest.pages`."""
+        """Examine every page. Raises the errors of `ColumnChunkUnderTest.pages`."""
         pages, result = self.chunk.pages, self.result
         try:
             result.levels = PageCounts.empty(
@@ -174,14 +177,14 @@ class _Surveyor:
                     self._note(page, reason.fault)
                 else:
                     result.unread = result.unread or reason
-                reason.__traceback__ = None  # its frames hold the page
+                reason.__traceback__ = None  # its stack frames refer to the page
             number += page.is_data
 
     def _note(self, page: PageUnderTest, fault: PageFault) -> None:
         self.result.faults.append((page, fault))
 
     def has_bytes_beside_values(self) -> bool:
-        """Whether the chunk is decoded, and its pages of nothing but PLAIN byte arrays hold more bytes than those."""
+        """Whether the chunk is decoded, and its pages of only PLAIN byte arrays have more bytes than the values."""
         size = self.chunk.byte_arrays_size
         if not self.is_decoded or size is None or len(self._lengths) != len(self.chunk.data_pages):
             return False
@@ -190,7 +193,7 @@ class _Surveyor:
     def _dictionary_page(self, page: PageUnderTest, body: memoryview) -> None:
         header = page.own_header
         if not isinstance(header, DictionaryPageHeader) or self.entries is not None:
-            return  # rules about headers and their number say so
+            return  # rules about headers and their number report that
         self.entries = header.num_values
         size = page.header.uncompressed_page_size
         content = decompressed(body, self.codec, size, partial(self._note, page))
@@ -211,7 +214,7 @@ class _Surveyor:
 
     @refused_as(FaultKind.BAD_LEVELS)
     def _leveled(self, page: PageUnderTest, body: memoryview, number: int) -> tuple[_Content, int]:
-        """A page whose levels are counted, and how many of its values are not null."""
+        """The content of a page, with its levels counted; and the number of non-null values."""
         header = page.data_header
         if isinstance(header, DataPageHeaderV2):
             content = self._second(page, header, body)
@@ -220,7 +223,7 @@ class _Surveyor:
         return content, self._count(page, content, number)
 
     def _first(self, page: PageUnderTest, header: DataPageHeader, body: memoryview) -> _Content:
-        """A page of version 1: levels, each behind their length, and values, all compressed together."""
+        """The content of a page of version 1: levels, each after its length, and values, compressed together."""
         size = page.header.uncompressed_page_size
         start = self._beginning(page, header, body)
         if start is None:
@@ -251,7 +254,7 @@ class _Surveyor:
         return _Content(repetition, definition, rest, size - (len(start) - len(rest)))
 
     def _beginning(self, page: PageUnderTest, header: DataPageHeader, body: memoryview) -> memoryview | None:
-        """The first bytes of a page whose values are not looked at, its definition levels among them; ``None`` without a short way to them."""
+        """The first bytes of a page whose values are not examined, including definition levels; ``None`` if the codec has no shortcut."""
         if header.encoding != Encoding.PLAIN or not header.num_values or not self.is_decoded:
             return None
         start = beginning(body, self.codec, page.header.uncompressed_page_size)
@@ -263,7 +266,7 @@ class _Surveyor:
         return start if len(start) >= needed else None
 
     def _second(self, page: PageUnderTest, header: DataPageHeaderV2, body: memoryview) -> _Content:
-        """A page of version 2: levels as they are, their lengths in the header, and values, compressed or not."""
+        """The content of a page of version 2: uncompressed levels with lengths in the header, and values, compressed or not."""
         size = page.header.uncompressed_page_size
         repetition, definition = header.repetition_levels_byte_length, header.definition_levels_byte_length
         start = repetition + definition
@@ -277,7 +280,7 @@ class _Surveyor:
         )
 
     def _levels(self, page: PageUnderTest, section: memoryview, greatest: int) -> Runs | None:
-        """The levels of one section, which nothing but whole runs may follow; ``None`` of a column without."""
+        """The levels of one section, checked to consist of whole runs; ``None`` for a column without these levels."""
         if not greatest:
             return None
         runs = read_runs(section, width=bit_width(greatest), count=page.data_header.num_values)
@@ -291,7 +294,7 @@ class _Surveyor:
         return runs
 
     def _count(self, page: PageUnderTest, content: _Content, number: int) -> int:
-        """Count the levels of a page. Return how many values there are that are not null."""
+        """Count the levels of a page; return the number of non-null values."""
         repetition, definition = content.repetition, content.definition
         count = page.data_header.num_values
         self.result.shapes.add(repetition, definition)
@@ -312,10 +315,10 @@ class _Surveyor:
 
     @refused_as(FaultKind.MISSING_VALUES)
     def _values(self, page: PageUnderTest, content: _Content, count: int) -> None:
-        """Check what can be checked of the values without keeping them."""
+        """Check the values as far as possible without keeping them."""
         header, values, length = page.data_header, content.values, content.length
         if not length and not self.chunk.facts.num_values:
-            return  # readers have no value to look for in the whole chunk
+            return  # the chunk has no values at all
         if isinstance(header, DataPageHeaderV2):
             is_compressed = header.is_compressed is not False
             codec = self.codec if is_compressed else CompressionCodec.UNCOMPRESSED
@@ -331,7 +334,7 @@ class _Surveyor:
 
 
 def _are_runs(raw: memoryview, greatest: int, count: int) -> bool:
-    """Whether levels have the form of RLE: runs of the right number of levels, which fill the length before them."""
+    """Whether levels have the form of RLE: runs with the right number of levels that fill their stated length."""
     try:
         section, _ = split_off(raw, "levels")
         return count > 0 and read_runs(section, width=bit_width(greatest), count=count).taken == len(section)
@@ -340,5 +343,5 @@ def _are_runs(raw: memoryview, greatest: int, count: int) -> bool:
 
 
 def _histogram(levels: Runs | None, greatest: int, count: int) -> NDArray[np.int64]:
-    """Levels by their value; of a column without, the number of its values. Raises `Malformed`: see `Runs.histogram`."""
+    """The histogram of levels; for a column without levels, the number of its values. Raises `Malformed`: see `Runs.histogram`."""
     return np.array([count], np.int64) if levels is None else levels.histogram(greatest + 1)

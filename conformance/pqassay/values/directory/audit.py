@@ -1,9 +1,8 @@
-"""The rows that the entries of an index directory describe, put together part by part.
+"""The audit of the rows that the entries of an index directory describe, part by part.
 
-A family of the audit of values: each described chunk is decoded once, with all that others claim of it.  The
-thread that decoded a chunk extracts the data that an entry needs (`EntryAudit.take`). At the end of a row
-group, the data of all columns are added to its parts, one after the other (`EntryAudit.add`).  Once all rows
-of a part were added, each rule about indexes of this type is asked about the part.  The rules are in
+It is a family of the audit of values, so each described chunk is decoded once for all families. The thread that decoded a chunk extracts
+the data that an entry needs (`EntryAudit.take`). At the end of a row group, the data of all columns are added to its parts, one after the
+other (`EntryAudit.add`). Once all rows of a part were added, each rule about indexes of this type is tested on the part. The rules are in
 `pqassay.checks.directory`.
 """
 
@@ -31,13 +30,13 @@ from pqassay_spec.directory.codes import Granularity
 
 
 class DescribedPart(ABC):
-    """A part of an index: what its blob claims, and what its rows hold.
+    """A part of an index: the claims of its blob, and the contents of its rows.
 
     Attributes:
-        blob: The blob that it is a part of.
+        blob: The blob of the index.
         entry: The entry of the index.
         number: Its number among the parts.
-        row_group: Its row group, ``None`` for the file.
+        row_group: Its row group; ``None`` for the whole file.
     """
 
     def __init__(self, blob: BlobUnderTest, number: int) -> None:
@@ -54,25 +53,25 @@ class DescribedPart(ABC):
 
     @abstractmethod
     def add(self, taken: Any, /) -> None:
-        """Add what was taken of some of its rows."""
+        """Add the taken data of some of its rows."""
 
 
 PartRule = Callable[[Any], Iterable[Violation]]
-"""A rule about a part: yields where it is broken. Raises the error that prevents the test."""
+"""A rule about a part: it yields violations, and raises the error that prevents the test."""
 
 Asked = Sequence[tuple[PartRule, Outcome]]
-"""Rules that are asked about parts, with the outcome of each."""
+"""Rules to test on parts, each with its outcome."""
 
 
 class EntryAudit:
-    """The rows that an entry describes, and the rules that are asked about its parts.
+    """The audit of the rows that an entry describes, with the rules for its parts.
 
     Attributes:
         part_type: The audited data of each part.
         blob: The blob of the entry.
         entry: The entry.
-        ordinals: The places of its columns among the leaves.
-        order: The order of the values of the last one.
+        ordinals: The positions of its columns among the leaves.
+        order: The order of the values of its last column.
     """
 
     part_type: ClassVar[type[DescribedPart]]
@@ -90,7 +89,7 @@ class EntryAudit:
             outcome.applies = True
 
     def take(self, values: ChunkValues, _column: int, /) -> Any:
-        """Takes the needed data of a chunk of one column; in one of several threads."""
+        """The needed data of a chunk of one column. Called in one of several threads."""
         rows = self.row_starts(values.chunk.row_group)
         starts = zip(rows, value_starts(values, rows).tolist(), strict=True)
         return [
@@ -103,32 +102,32 @@ class EntryAudit:
         raise NotImplementedError
 
     def add(self, row_group: int, taken: Sequence[Any]) -> None:
-        """Add what was taken of all columns of a row group to its parts: of one column, that is something for each part."""
+        """Add the taken data of all columns of a row group to its parts; the data of a column are a list with an item for each part."""
         for number, of_part in zip(self.parts_of(row_group), taken[0], strict=False):
             self.part(number).add(of_part)
 
     def part(self, number: int) -> DescribedPart:
-        """A part, with what was added to it so far."""
+        """A part, with the data added so far."""
         part = self._parts.get(number)
         if part is None:
             part = self._parts[number] = self.part_type(self.blob, number)
         return part
 
     def parts_of(self, row_group: int) -> range:
-        """The parts that a row group belongs to, or has."""
+        """The parts that contain, or belong to, a row group."""
         if self._is_of_file:
             return range(1)
         groups: list[Any] = self.entry.part_groups
         return range(bisect_left(groups, row_group), bisect_right(groups, row_group))
 
     def row_starts(self, row_group: int) -> list[int]:
-        """The row of the row group with which each of its parts begins, and behind them their end."""
+        """The first row of each part of a row group, followed by the end of the last part."""
         if self._is_of_file:
             return [0, self.entry.file.metadata.row_groups[row_group].num_rows]
         return [0, *accumulate(self.entry.part_rows[part] for part in self.parts_of(row_group))]
 
     def settle(self, chunk: ColumnChunkUnderTest, taken: Any) -> None:
-        """Note what was taken of a chunk, or the exception that kept from it; the last column of a row group ends it."""
+        """Store the taken data of a chunk, or the exception instead; the last column of a row group completes it."""
         self._taken[chunk.ordinal] = taken
         if len(self._taken) < len(set(self.ordinals)):
             return
@@ -148,12 +147,12 @@ class EntryAudit:
                 self._judge(number)
 
     def finish(self) -> None:
-        """Ask about what describes the whole file."""
+        """Test the rules on parts that describe the whole file."""
         if self._is_of_file and self._is_whole:
             self._judge(0)
 
     def _judge(self, number: int) -> None:
-        """Ask the rules about a part, all of whose rows were added."""
+        """Test the rules on a part whose rows were all added."""
         part, column = self.part(number), self.entry.column
         for rule, outcome in self._asked:
             try:
@@ -166,7 +165,7 @@ class EntryAudit:
 
 
 class _ChunkOfEntries:
-    """What entries claim of one chunk."""
+    """The claims of entries about one chunk."""
 
     compared: Sequence[Compared] = ()
 
@@ -176,7 +175,7 @@ class _ChunkOfEntries:
         self.needs_values = chunk.group.num_rows > 0
 
     def judge(self, values: ChunkValues) -> None:
-        """Take what each needs."""
+        """Take the data that each entry needs."""
         chunk, rows = self._chunk, self._chunk.group.num_rows
         if values.entries != rows:
             self.leave(NotChecked(f"{chunk} has {rows} rows, and pyarrow decodes {values.entries}", "file"))
@@ -188,11 +187,11 @@ class _ChunkOfEntries:
                 self._taken[place] = error
 
     def leave(self, reason: NotChecked) -> None:
-        """Take note that the values cannot be decoded."""
+        """Note that the values cannot be decoded."""
         self._taken = [reason] * len(self._audits)
 
     def settle(self) -> None:
-        """Hand over what was taken."""
+        """Pass on the taken data."""
         for audit, taken in zip(self._audits, self._taken, strict=True):
             audit.settle(self._chunk, taken)
         self._taken.clear()
@@ -202,9 +201,9 @@ class DirectoryFamily(RuleFamily):
     """The claims of an index directory about the parts of its indexes.
 
     Args:
-        file: The file, whose options say which rules are left out.
+        file: The file, whose options determine the omitted rules.
         stated: The rules about parts, by their ids.
-        makers: What audits an entry of each type. It raises what keeps the blob from being read.
+        makers: Creates the audit of an entry of each type. It raises the error that prevents reading the blob.
     """
 
     def __init__(
@@ -231,14 +230,14 @@ class DirectoryFamily(RuleFamily):
                 self._by_ordinal[ordinal].append(audit)
 
     def claim(self, chunk: ColumnChunkUnderTest) -> ChunkClaims | None:
-        """What the entries claim of a chunk."""
+        """The claims of entries about a chunk."""
         audits = self._by_ordinal.get(chunk.ordinal)
         return _ChunkOfEntries(audits, chunk) if audits else None
 
     def finish(self) -> None:
-        """Ask about what describes the whole file, once all chunks were seen."""
+        """Test the rules on parts that describe the whole file, once all chunks were read."""
         for audit in self._audits:
             audit.finish()
 
     def note_left_out(self, _: ColumnChunks) -> None:
-        """Entries about chunks that are left out are not checked; of others, nothing is unproved."""
+        """Do nothing: entries about omitted chunks are not checked, and other entries do not depend on these chunks."""

@@ -1,6 +1,6 @@
-"""The blob of an entry of the index directory: decompressed, and read as far as its structure goes.
+"""The blob of an entry of the index directory: decompressed and parsed.
 
-Only a compressed blob needs pyarrow; what is in it, the grammar reads.
+Only decompression needs pyarrow; the grammar parses the content.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf
 from pqassay_spec.parquet.thrift import CompressionCodec, Type
 
 MOST_PLAIN = 1 << 28
-"""Bytes of a blob, decompressed, up to which it is looked into."""
+"""The largest decompressed size of a blob in bytes that is examined."""
 
 
 class BlobUnderTest:
@@ -55,7 +55,7 @@ class BlobUnderTest:
         """Its bytes without compression. Raises the errors of `EntryUnderTest.stored`, and DIR-015.
 
         Raises:
-            NotChecked: It is larger than `MOST_PLAIN`, or nothing here decompresses it.
+            NotChecked: It is larger than `MOST_PLAIN`, or no decompressor is available.
         """
         entry, head = self.entry, self.entry.head
         if head.plain_length > MOST_PLAIN and head.codec != CompressionCodec.UNCOMPRESSED:
@@ -84,7 +84,7 @@ class BlobUnderTest:
 
     @contextmanager
     def _reading(self, path: str = "") -> Generator[None]:
-        """Say of an error in the blob whose it is, and where."""
+        """A context that adds the entry and the place to errors in the blob."""
         try:
             with boundary():
                 yield
@@ -130,7 +130,7 @@ class BlobUnderTest:
 
     @property
     def payload_place(self) -> tuple[int, int]:
-        """Where the payload of an IDX1 blob begins in it, and its bytes. Raises the errors of `texts`."""
+        """Offset and length of the payload in an IDX1 blob. Raises the errors of `texts`."""
         payload = _idx1_payload(self.plain)
         return len(self.plain) - len(payload), len(payload)
 
@@ -139,7 +139,7 @@ class BlobUnderTest:
             raise NotApplicable
 
     def require_known(self) -> None:
-        """Raises the errors of `plain`, and `NotChecked` if only the owner of a named type knows the meaning of the blob."""
+        """Raise the errors of `plain`, and `NotChecked` for a named type, whose blob only its owner understands."""
         if self.entry.is_named:
             count_of_bytes = len(self.plain)
             reason = f"the payload of {self.entry.kind} ({count_of_bytes:,} bytes) is not known to pqassay"
@@ -147,7 +147,7 @@ class BlobUnderTest:
 
     @Remembered
     def part_count(self) -> int:
-        """The parts of the blob. Raises the errors of reading them, and `NotChecked` of a named type."""
+        """The number of parts of the blob. Raises the errors of reading them, and `NotChecked` for a named type."""
         kind = self.entry.head.type
         self.require_known()
         if kind == IndexType.DISTINCT_SET:
@@ -158,7 +158,7 @@ class BlobUnderTest:
 
     @Remembered
     def has_its_parts(self) -> bool:
-        """True. Raises the errors of `part_count` and `EntryUnderTest.part_rows`, and DIR-021; of an IDX1 blob, DIR-048."""
+        """Always true. Raises the errors of `part_count` and `EntryUnderTest.part_rows`, and DIR-021; for an IDX1 blob, DIR-048."""
         head = self.entry.head
         if head.type == IndexType.IDX1 and head.granularity != Granularity.FILE:
             raise Broken("DIR-048")
@@ -179,7 +179,7 @@ class BlobUnderTest:
 
     @Remembered
     def is_consistent(self) -> bool:
-        """True. Raises the errors of `sums_parts`, and DIR-031: the columns of its values are not known then."""
+        """Always true. Raises the errors of `sums_parts`, and DIR-031, with which the columns of its values are unknown."""
         _ = self.sums_parts
         head, leaves = self.sums.head, self.entry.leaves
         if head.key_count != len(leaves) - 1 or head.sum_kind != zone_sums.sum_kind(leaves[-1]):
@@ -187,7 +187,7 @@ class BlobUnderTest:
         return True
 
     def row_group_of(self, group: int) -> int | None:
-        """The row group of a group of zone sums, ``None`` for the file."""
+        """The row group of a group of zone sums; ``None`` if it is about the whole file."""
         number = bisect_right(
             [part.stop for part in self.sums_parts], group
         )  # parts without groups end before it
@@ -205,24 +205,24 @@ class BlobUnderTest:
         )
 
     def values_spot(self, number: int) -> Spot:
-        """The values of a part of a distinct set, or of an IDX1 blob."""
+        """The spot of the values of a part of a distinct set, or of an IDX1 blob."""
         if self.entry.head.type == IndexType.IDX1:
             return self.entry.blob_spot("payload", *self.payload_place)
         part = self.sets[number]
         return self.entry.blob_spot(f"values[{number}]", part.start, part.end - part.start)
 
     def head_spot(self, number: int, name: str) -> Spot:
-        """A field of the head of a part of a distinct set."""
+        """The spot of a field of the head of a part of a distinct set."""
         offset, length = SetHead.place(name, distinct_set.HEADS_START + number * SetHead.size)
         return self.entry.blob_spot(f"heads[{number}].{name}", offset, length)
 
     def group_spot(self, number: int, name: str) -> Spot:
-        """A field of a group of zone sums."""
+        """The spot of a field of a group of zone sums."""
         offset, length = Group.place(name, self.sums.groups.start + number * Group.size)
         return self.entry.blob_spot(f"groups[{number}].{name}", offset, length)
 
     def key_values(self, number: int) -> list[bytes | None]:
-        """A key of each group, ``None`` for null. Raises the errors of `is_consistent`, and DIR-022."""
+        """One key column: the key of each group; ``None`` for null. Raises the errors of `is_consistent`, and DIR-022."""
         _ = self.is_consistent
         place = self.sums.keys[number]
         nulls = self.plain[place.nulls.start : place.nulls.end]
@@ -245,7 +245,7 @@ class BlobUnderTest:
 
     @Remembered
     def sort_keys(self) -> list[tuple[tuple[bool, Any], ...]]:
-        """The keys of each group, nulls first, as Python compares them in their order. Raises the errors of `key_values`."""
+        """The sort keys of each group for Python, nulls first. Raises the errors of `key_values`."""
         columns: list[list[tuple[bool, Any]]] = []
         for leaf, raws in zip(self.entry.leaves[:-1], self.key_columns, strict=True):
             order = order_in_blobs(leaf)
@@ -256,9 +256,9 @@ class BlobUnderTest:
         return list(zip(*columns, strict=True))
 
     def out_of_order(self, number: int) -> int | None:
-        """The first group of a part of zone sums that does not come after the one before it; ``None`` if all do.
+        """The first group of a part of zone sums that does not come after the previous group; ``None`` if all do.
 
-        Without keys it is the first group, if there is not exactly one. Raises the errors of `sums_parts` and `key_values`.
+        Without keys, it is the first group unless there is exactly one. Raises the errors of `sums_parts` and `key_values`.
         """
         part = self.sums_parts[number]
         if not self.sums.keys:
@@ -267,10 +267,10 @@ class BlobUnderTest:
         return next((place for place in part[1:] if not keys[place - 1] < keys[place]), None)
 
     def bounds(self, name: str) -> list[bytes]:
-        """The ``minima`` or ``maxima``, however many there are. Raises the errors of `is_consistent`, and DIR-022."""
+        """All ``minima`` or ``maxima``. Raises the errors of `is_consistent`, and DIR-022."""
         _ = self.is_consistent
         leaf, place = self.entry.leaves[-1], getattr(self.sums, name)
-        if place in self._values:  # asked for once for each group
+        if place in self._values:  # called once for each group
             return self._values[place]
         return self._split(leaf, place, self._count_in(leaf, place, len(self.bounded)), name)
 
@@ -284,7 +284,7 @@ class BlobUnderTest:
         ]
 
     def bound(self, name: str, group: int) -> bytes | None:
-        """The minimum or maximum of a group, ``None`` without a measure. Raises the errors of `bounds`; DIR-034 if it is not clear which it is."""
+        """The minimum or maximum of a group; ``None`` without a measure. Raises the errors of `bounds`, and DIR-034 if it is ambiguous."""
         rank = self._ranks_of_bounds.get(group)
         return None if rank is None else self.bounds(name)[rank]
 
@@ -295,7 +295,7 @@ class BlobUnderTest:
         return {group: rank for rank, group in enumerate(self.bounded)}
 
     def _count_in(self, leaf: SchemaLeaf, place: Span, expected: int) -> int:
-        """How many values some bytes hold, as far as they tell; the expected number where they do not."""
+        """The number of values in some bytes; the expected number if the bytes do not show it."""
         size, kind = place.end - place.start, leaf.element.type
         if kind == Type.BYTE_ARRAY:
             count, position = 0, place.start
@@ -326,7 +326,7 @@ class BlobUnderTest:
 
 
 def _idx1_payload(plain: bytes) -> bytes:
-    """The payload of an IDX1 blob that is all of some bytes, which is UTF-8. Raises DIR-048."""
+    """The payload of an IDX1 blob that takes all of some bytes, checked to be UTF-8. Raises DIR-048."""
     try:
         blob = idx1.read_blob(BytesSource(plain), 0, len(plain))
         _ = idx1.exact_values(blob.payload)
@@ -347,7 +347,7 @@ def _blobs(_: FileUnderTest) -> dict[int, BlobUnderTest]:
 
 
 def require_content(entry: EntryUnderTest) -> None:
-    """Raise DIR-017 where the described chunks are others than those from which an entry was made."""
+    """Raise DIR-017 if the described chunks differ from the chunks from which an entry was made."""
     if "DIR-017" in entry.file.left_out:
         return
     if content_of(entry) != entry.head.content:
@@ -355,7 +355,7 @@ def require_content(entry: EntryUnderTest) -> None:
 
 
 def content_of(entry: EntryUnderTest) -> int:
-    """XXH64 of the stored bytes of the described chunks.
+    """The XXH64 digest of the stored bytes of the described chunks.
 
     Raises:
         NotChecked: The chunks are not where they should be, or ``xxhash`` is not installed.
@@ -367,7 +367,7 @@ def content_of(entry: EntryUnderTest) -> int:
 
 
 PIECE = 8 << 20
-"""Bytes that are hashed at once."""
+"""The number of bytes that are hashed at once."""
 
 
 def _contents(_: FileUnderTest) -> dict[tuple[tuple[str, ...], ...], int]:

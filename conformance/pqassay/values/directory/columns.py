@@ -1,4 +1,4 @@
-"""Values of a described column in the forms that audits of an index directory compare: by their bits, as numbers, as raw bytes."""
+"""Values of a described column in forms for comparison: by bits, as numbers, as raw bytes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def one_array(values: Any) -> Any:
 
 
 def by_bits(values: Any) -> Any:
-    """Values in a form that is equal exactly where their bytes are: whole numbers, truth values, or large byte arrays."""
+    """Values in a form whose equality is equality of bytes: integers, booleans, or large byte arrays."""
     values = one_array(values)
     if pa.types.is_boolean(values.type):
         return values
@@ -39,7 +39,7 @@ def by_bits(values: Any) -> Any:
 
 
 def listed(raws: Sequence[bytes], like: pa.DataType) -> Any:
-    """Raw values as an array that `by_bits` gives for values of a type."""
+    """Raw values as an array in the form of `by_bits` for the type of ``like``."""
     if pa.types.is_boolean(like):
         return pa.array([raw != b"\0" for raw in raws], like)
     if pa.types.is_integer(like):
@@ -49,7 +49,7 @@ def listed(raws: Sequence[bytes], like: pa.DataType) -> Any:
 
 
 def raws_of(values: Any) -> list[bytes]:
-    """The PLAIN bytes of each value, without the length of byte arrays; those of a truth value are one byte."""
+    """The PLAIN bytes of each value, without the length of byte arrays; a boolean is one byte."""
     values = one_array(values)
     if pa.types.is_boolean(values.type):
         return [bytes((value,)) for value in values.to_pylist()]
@@ -62,7 +62,7 @@ def raws_of(values: Any) -> list[bytes]:
 
 
 def without_nan(order: Order, values: Any) -> tuple[Any, NDArray[np.bool_]]:
-    """Values, as `one_array` gives them, that are not NaN; and which are, bool."""
+    """The values, in the form of `one_array`, that are not NaN; and a bool mask of them."""
     if order not in FLOATING:
         return values, np.zeros(len(values), np.bool_)
     is_half = is_half_type(values.type)
@@ -85,7 +85,7 @@ def doubles(order: Order, values: Any) -> NDArray[np.float64]:
 
 
 def wholes(order: Order, values: Any) -> list[int]:
-    """Whole numbers, decimals without their scale."""
+    """Integers; decimals without their scale."""
     if not pa.types.is_integer(values.type):
         return [int.from_bytes(raw, "big", signed=True) for raw in raws_of(values)]
     numbers = values.to_numpy(zero_copy_only=False)
@@ -96,7 +96,7 @@ def wholes(order: Order, values: Any) -> list[int]:
 
 
 def ranks(order: Order, values: Any) -> NDArray[Any]:
-    """Numbers that compare like values in an order; the same for values that are equal."""
+    """Numbers that compare like the values in an order, and are equal for equal values."""
     if order in (Order.BYTES, Order.DECIMAL, Order.SIGNED_12) and not pa.types.is_integer(values.type):
         width = 0
         if order is Order.DECIMAL:
@@ -114,12 +114,12 @@ def ranks(order: Order, values: Any) -> NDArray[Any]:
 
 
 def numbered(values: Any) -> tuple[NDArray[np.int64], list[bytes]]:
-    """A number for each value, and the raw bytes that each number stands for."""
+    """A number for each value, and the raw bytes for each number."""
     encoded: Any = values if pa.types.is_dictionary(values.type) else pc.dictionary_encode(by_bits(values))
     return np.asarray(encoded.indices, np.int64), raws_of(encoded.dictionary)
 
 
 def value_starts(values: ChunkValues, rows: Sequence[int]) -> NDArray[np.int64]:
-    """How many values that are not null are before each of some rows."""
+    """The number of non-null values before each of some rows."""
     before = np.concatenate(([0], np.cumsum(values.valid)))
     return np.asarray(before[np.asarray(rows, np.int64)], np.int64)

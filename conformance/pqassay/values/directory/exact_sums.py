@@ -1,6 +1,6 @@
-"""Exact sums of many numbers in groups: whole numbers of any width, and doubles, rounded once.
+"""Exact sums of many numbers in groups: integers of any width, and doubles, rounded once.
 
-A double is a whole number of units, which Python adds.  `pqassay_spec.directory.zone_sums.double_sum` says the same of doubles.
+A double is a whole number of units, which Python adds. `pqassay_spec.directory.zone_sums.double_sum` defines the sum of doubles.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 UNIT_BITS = 1126
-"""All doubles are whole multiples of 2 to minus this: the smallest exponent, and the bits of a mantissa behind it."""
+"""All doubles are multiples of 2 to minus this: the smallest exponent plus the bits of a mantissa."""
 
 
 def integer_sums(groups: Iterable[int], numbers: Iterable[int], count: int) -> list[int]:
-    """The sum of the whole numbers in each group, of which each number's is below ``count``."""
+    """The sum of the integers in each group; ``groups`` has the group of each number, below ``count``."""
     totals = [0] * count
     for group, number in zip(groups, numbers, strict=True):
         totals[group] += number
@@ -26,8 +26,8 @@ class ExactDouble:
     """The exact sum of doubles that are not NaN.
 
     Attributes:
-        units: The sum of the finite ones, as a multiple of 2 to the minus `UNIT_BITS`.
-        infinities: The sum of the others; 0 if there are none, NaN if both signs met.
+        units: The sum of the finite numbers, as a multiple of 2 to the minus `UNIT_BITS`.
+        infinities: The sum of the infinite numbers; 0 if there are none, NaN if both signs occur.
     """
 
     units: int = 0
@@ -49,7 +49,7 @@ class ExactDouble:
 
 
 def double_sums(groups: Iterable[int], numbers: Iterable[float], count: int) -> list[ExactDouble]:
-    """The exact sum of the doubles in each group; none of them is NaN. The arguments are as those of `integer_sums`."""
+    """The exact sum of the doubles in each group, which must not be NaN; the arguments are as for `integer_sums`."""
     totals = [ExactDouble() for _ in range(count)]
     for group, number in zip(groups, numbers, strict=True):
         if math.isinf(number):

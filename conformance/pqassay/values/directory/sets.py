@@ -1,4 +1,4 @@
-"""The distinct values of parts, for distinct sets and IDX1 blobs of an index directory."""
+"""The audit of distinct values in parts, for distinct sets and IDX1 blobs of an index directory."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from pqassay.values.directory.blob import BlobUnderTest
 from pqassay.values.directory.columns import by_bits, listed, one_array, raws_of, without_nan
 
 COUNTED = 10_000
-"""Missing values that are counted; beyond, the count is a lower bound."""
+"""The number of missing values that are counted; above it, the count is a lower bound."""
 
 
 class _Taken(NamedTuple):
-    """What the rows of a part in one row group hold: the distinct values but for NaN, by their bits."""
+    """The contents of a part's rows in one row group: the distinct values without NaN, by their bits."""
 
     distinct: Any
     has_null: bool
@@ -27,11 +27,11 @@ class _Taken(NamedTuple):
 
 
 class DescribedSet(DescribedPart):
-    """The values that are listed for a part, and those that its rows hold.
+    """The listed values of a part, compared with the values of its rows.
 
     Attributes:
-        raws: The values that are listed.
-        missing: Values that occur and are not listed, `COUNTED` at most and those of a row group.
+        raws: The listed values.
+        missing: Values that occur but are not listed; after `COUNTED` of them, no further row group is compared.
         has_null: Whether a row is null.
         has_nan: Whether a value is NaN.
     """
@@ -46,12 +46,12 @@ class DescribedSet(DescribedPart):
 
     @property
     def flags(self) -> int:
-        """The flags of a distinct set."""
+        """The correct flags of a distinct set."""
         return self.blob.sets[self.number].head.flags
 
     @property
     def extra(self) -> list[bytes]:
-        """Values that are listed and do not occur."""
+        """Values that are listed but do not occur."""
         return [self.raws[place] for place in np.flatnonzero(~self._occurs).tolist()]
 
     def add(self, taken: _Taken, /) -> None:
@@ -68,14 +68,14 @@ class DescribedSet(DescribedPart):
 
 
 class SetAudit(EntryAudit):
-    """The rows that distinct sets, or an IDX1 blob, describe."""
+    """The audit of rows that distinct sets, or an IDX1 blob, describe."""
 
     part_type = DescribedSet
 
     def __init__(self, blob: BlobUnderTest, asked: Asked) -> None:
         super().__init__(blob, asked)
         for number in range(blob.part_count):
-            _ = blob.values_of_part(number)  # raises what is wrong with them
+            _ = blob.values_of_part(number)  # raises the errors of reading them
 
     def take_part(self, values: ChunkValues, part: Any, rows: int, /) -> _Taken:
         """The distinct values."""

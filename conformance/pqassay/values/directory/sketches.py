@@ -1,6 +1,6 @@
-"""The values that sketches of an index directory were given, part by part.
+"""The audit of sketches of an index directory: their input values, part by part.
 
-Sketches are read by Apache DataSketches, which the extra ``sketches`` installs; without it they are not checked.
+Apache DataSketches reads the sketches; the extra ``sketches`` installs it. Without it, sketches are not checked.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from pqassay_spec.directory.sketches import is_text, preamble_problem
 from pqassay_spec.parquet.column_order import FLOATING
 
 POINTS = 100
-"""Ranks that are compared."""
+"""The number of ranks that are compared."""
 
 
 def _library() -> Any:
@@ -41,13 +41,13 @@ def _library() -> Any:
 
 
 class DescribedSketch(DescribedPart):
-    """The sketch of a part, and what its rows gave to it."""
+    """The sketch of a part, and the inputs from its rows."""
 
     reader: ClassVar[str]
 
     @Remembered
     def sketch(self) -> Any:
-        """The sketch, as the library reads it. Raises `NotChecked` if the library refuses it."""
+        """The sketch, parsed by the library. Raises `NotChecked` if the library refuses it."""
         try:
             return getattr(_library(), self.reader).deserialize(self.blob.sketches[self.number])
         except (ValueError, RuntimeError, MemoryError, IndexError) as error:
@@ -56,7 +56,7 @@ class DescribedSketch(DescribedPart):
 
     @property
     def spot(self) -> Spot:
-        """Where the sketch is."""
+        """The spot of the sketch."""
         return self.entry.blob_spot(f"sketches[{self.number}]")
 
 
@@ -94,12 +94,12 @@ class DescribedKll(DescribedSketch):
 
     @cached_property
     def numbers(self) -> NDArray[np.float64]:
-        """The numbers, ascending."""
+        """The numbers, in ascending order."""
         return np.sort(np.concatenate(self._taken)) if self._taken else np.zeros(0)
 
     @property
     def worst_rank(self) -> tuple[float, float, float]:
-        """The number whose rank is furthest from the estimate of the sketch; its rank; and the estimate."""
+        """The number whose rank differs most from the sketch's estimate; its rank; and the estimate."""
         numbers = self.numbers
         points = np.unique(numbers[np.linspace(0, len(numbers) - 1, POINTS).astype(np.int64)])
         true = np.searchsorted(numbers, points, "right") / len(numbers)
@@ -109,7 +109,7 @@ class DescribedKll(DescribedSketch):
 
 
 class _SketchAudit(EntryAudit):
-    """The rows that the sketches of one entry describe."""
+    """The audit of rows that the sketches of one entry describe."""
 
     def __init__(self, blob: BlobUnderTest, asked: Asked) -> None:
         super().__init__(blob, asked)
@@ -119,12 +119,12 @@ class _SketchAudit(EntryAudit):
             raise Broken("DIR-040")
 
     def numbers_of(self, part: Any) -> Any:
-        """The values but for NaN."""
+        """The values without NaN."""
         return without_nan(self.order, one_array(part))[0]
 
 
 class HllAudit(_SketchAudit):
-    """The rows that the HLL sketches of one entry describe."""
+    """The audit of rows that the HLL sketches of one entry describe."""
 
     part_type = DescribedHll
 
@@ -134,7 +134,7 @@ class HllAudit(_SketchAudit):
         if self.order in FLOATING:
             array = pa.array(doubles(self.order, array) + 0.0)  # both zeros are one item
         bits = pc.unique(by_bits(array))
-        if is_text(self.entry.leaves[-1]):  # libraries pass over an empty text
+        if is_text(self.entry.leaves[-1]):  # libraries skip an empty text
             bits = bits.filter(pc.not_equal(bits, pa.scalar(b"", bits.type)))
         if pa.types.is_boolean(bits.type):
             bits = bits.cast(pa.uint8())
@@ -142,7 +142,7 @@ class HllAudit(_SketchAudit):
 
 
 class KllAudit(_SketchAudit):
-    """The rows that the KLL sketches of one entry describe."""
+    """The audit of rows that the KLL sketches of one entry describe."""
 
     part_type = DescribedKll
 

@@ -1,4 +1,4 @@
-"""The rows of groups, counted and summed part by part, for zone sums of an index directory."""
+"""The audit of zone sums of an index directory: groups of rows are counted and summed part by part."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from pqassay_spec.directory.zone_sums import Group, SumKind
 from pqassay_spec.parquet.column_order import Order
 
 Key = tuple[bytes | None, ...]
-"""The raw bytes of the keys of a group, ``None`` for null."""
+"""The raw bytes of the keys of a group; ``None`` for null."""
 
 
 class _KeyTaken(NamedTuple):
-    """A key of each row: a number, 0 for null, and the raw bytes for which the numbers from 1 on are."""
+    """A key column of rows: a number for each row, 0 for null, and the raw bytes for the numbers from 1 on."""
 
     codes: NDArray[np.int64]
     raws: list[bytes]
 
 
 class _MeasureTaken(NamedTuple):
-    """The measures of a row group: which rows have one, which of these are NaN, and the others."""
+    """The measures of a row group: masks of the rows with a measure and of NaN among them, and the other measures."""
 
     valid: NDArray[np.bool_]
     nan: NDArray[np.bool_]
@@ -41,7 +41,7 @@ class _MeasureTaken(NamedTuple):
 
 @dataclass
 class GroupFacts:
-    """What the rows of one group hold: counts, the sum of measures, and their bounds as raw bytes."""
+    """The facts about the rows of one group: counts, the sum of measures, and their bounds as raw bytes."""
 
     rows: int = 0
     nulls: int = 0
@@ -68,7 +68,7 @@ def _chosen(choose: Callable[..., bytes | None], order: Order, *bounds: bytes | 
 
 
 class ComparedGroup(NamedTuple):
-    """A group that is listed and occurs: its place among all groups, its keys, what is claimed of it, and what its rows hold."""
+    """A group that is listed and occurs: its position, its keys, the claims about it, and the facts about its rows."""
 
     place: int
     key: Key
@@ -77,7 +77,7 @@ class ComparedGroup(NamedTuple):
 
 
 class DescribedSums(DescribedPart):
-    """The groups that are listed for a part, and those that occur in its rows.
+    """The listed groups of a part, and the groups that occur in its rows.
 
     Attributes:
         facts: The groups that occur.
@@ -99,22 +99,22 @@ class DescribedSums(DescribedPart):
 
     @Remembered
     def listed(self) -> dict[Key, int]:
-        """The place of each group that is listed, by its keys. Raises the errors of `BlobUnderTest.out_of_order`, and DIR-032."""
+        """The position of each listed group, by its keys. Raises the errors of `BlobUnderTest.out_of_order`, and DIR-032."""
         if self.blob.out_of_order(self.number) is not None:
-            raise Broken("DIR-032")  # which group is meant, is not clear
+            raise Broken("DIR-032")  # the meant group is ambiguous
         part, columns = self.blob.sums_parts[self.number], self.blob.key_columns
         return {tuple(keys[place] for keys in columns): place for place in part}
 
     @property
     def compared(self) -> Iterator[ComparedGroup]:
-        """The groups that are listed and occur. Raises the errors of `listed`."""
+        """The groups that are both listed and present. Raises the errors of `listed`."""
         for key, place in self.listed.items():
             if key in self.facts:
                 yield ComparedGroup(place, key, self.blob.groups[place], self.facts[key])
 
 
 class SumsAudit(EntryAudit):
-    """The rows that the zone sums of one entry describe."""
+    """The audit of rows that the zone sums of one entry describe."""
 
     part_type = DescribedSums
 
@@ -166,7 +166,7 @@ class SumsAudit(EntryAudit):
         return map(GroupFacts, rows.tolist(), nulls.tolist(), nans.tolist(), whole, double, *bounds)
 
     def _extremes(self, of_number: NDArray[np.int64], count: int, numbers: Any) -> Iterator[dict[int, bytes]]:
-        """The raw bytes of the smallest, and of the largest number, of each group that has one."""
+        """Yield the raw bytes of the smallest numbers, then of the largest numbers, by group."""
         ranked = ranks(self.order, numbers)
         for compare, start in ((np.minimum, "max"), (np.maximum, "min")):
             if not len(ranked):

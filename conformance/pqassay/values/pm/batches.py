@@ -1,4 +1,4 @@
-"""The column chunks of a ``_pm`` as arrays, some blocks at a time, as the layout of the grammar gives their records."""
+"""The column chunks of a ``_pm`` file as arrays, some blocks at a time, in the layout of the grammar."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ DESCRIPTOR = np.dtype(pm.ColumnDescriptor.dtype)
 _U64 = np.dtype("<u8")
 
 WORD = _U64.itemsize
-"""Bytes of a word, of which column chunks consist: a field is a word, or lies in one."""
+"""The size in bytes of a word. Column chunks consist of words: a field is a word or lies within one."""
 
 TURNED_AT_ONCE = 1 << 18
-"""Bytes of records that are turned into words at a time."""
+"""The number of bytes of records that are transposed at a time."""
 
 MOST_COMPARED = 1 << 30
-"""Bytes of bounds that are compared one by one, since they begin alike, before the rest is not judged."""
+"""The number of bytes of bounds that are compared one by one because they begin alike; the rest is not judged."""
 
 
 class Shape:
-    """The part that all batches share: the bytes, and what descriptors say, one number for each column.
+    """The data that all batches share: the bytes of the file, and one number per column from each descriptor.
 
     Attributes:
-        compared: Bytes of bounds that were compared one by one.
+        compared: The number of bytes of bounds that were compared one by one.
     """
 
     def __init__(self, chunks: PmChunks) -> None:
@@ -52,14 +52,14 @@ class Shape:
         kinds: dict[int, list[int]] = {}
         for column, facts in enumerate(
             columns
-        ):  # columns of one kind share their facts, and are often equally far apart
+        ):  # columns of one kind share their facts, and are often evenly spaced
             kinds.setdefault(id(facts), []).append(column)
         ordered = [(columns[members[0]].order, _selection(members)) for members in kinds.values()]
         self.orders = [(order, members) for order, members in ordered if order is not None]
 
 
 def _selection(columns: list[int]) -> Any:
-    """Columns as an index, which copies nothing if they are equally far apart."""
+    """Columns as an index, which copies nothing if they are evenly spaced."""
     distances = {after - before for before, after in pairwise(columns)}
     if len(distances) > 1:
         return np.array(columns)
@@ -67,7 +67,7 @@ def _selection(columns: list[int]) -> Any:
 
 
 def _blocks(content: Array, starts: Sequence[int], size: int) -> Array:
-    """Blocks of a file as rows of bytes, not copied where they follow each other at one distance, as most do."""
+    """Blocks of a file as rows of bytes, not copied if they are evenly spaced, as most are."""
     distances = {after - before for before, after in pairwise(starts)}
     if len(distances) < 2:
         distance = distances.pop() if distances else size
@@ -77,9 +77,9 @@ def _blocks(content: Array, starts: Sequence[int], size: int) -> Array:
 
 
 def _turned(records: Array, count: int) -> Array:
-    """Records of whole words, ``count`` to a row of bytes, as words x rows x records: each word of all of them side by side.
+    """Records of whole words, transposed: words x rows x records, from ``count`` records per row of bytes.
 
-    A few rows at a time, which stay in the cache: a word of many records is far apart from the next one's.
+    A few rows are processed at a time, so that they stay in the cache.
     """
     rows = len(records)
     words = records.view(_U64).reshape(rows, count, pm.ColumnChunk.size // WORD)
@@ -91,7 +91,7 @@ def _turned(records: Array, count: int) -> Array:
 
 
 def _field(words: Array, offset: int, kind: str) -> Any:
-    """A field of all records, side by side in memory."""
+    """A field of all records, contiguous in memory."""
     word, within = divmod(offset, WORD)
     if np.dtype(kind) == _U64:
         return words[word]
@@ -100,7 +100,7 @@ def _field(words: Array, offset: int, kind: str) -> Any:
 
 
 class Batch(PmChunkFields):
-    """The chunks of some blocks: every field is an array of blocks x columns, or one that fits beside those."""
+    """The chunks of some blocks: every field is an array of blocks x columns, or an array that broadcasts to it."""
 
     def __init__(self, shape: Shape, places: Sequence[BlockPlace]) -> None:
         size = pm.BlockHeader.size + pm.ColumnChunk.size * shape.count
@@ -109,10 +109,10 @@ class Batch(PmChunkFields):
         fields = [_field(words, pm.ColumnChunk.offsets[name], kind) for name, kind in pm.ColumnChunk.dtype]
         self.given = pm.ColumnChunk(*fields)
         self.shape, self.extent = shape, (len(places), shape.count)
-        """What all batches share, and how many blocks and columns these are."""
+        """The data that all batches share, and the number of blocks and columns of this batch."""
         self.described, self.width = shape.described, shape.width
         starts = [place.offset + size for place in places]
-        # A block that the next one overlaps has no region at all.
+        # A block that overlaps the next one has no region.
         rooms = [max(place.follows - start, 0) for place, start in zip(places, starts, strict=True)]
         by_block: tuple[Any, ...] = tuple(
             np.array(numbers, _U64)[:, None]
@@ -123,7 +123,7 @@ class Batch(PmChunkFields):
         self.num_rows = rows
 
     def evaluated(self, conditions: Conditions) -> Array:
-        """The chunks of which all conditions hold."""
+        """The chunks for which all conditions hold."""
         first, *others = conditions
         mask: Any = first(self)
         for condition in others:
@@ -147,15 +147,15 @@ class Batch(PmChunkFields):
 
 
 class BoundsOfMany(NamedTuple):
-    """MIN or MAX of many chunks, which answer as `pqassay.under_test.pm.bounds.StoredBound` does.
+    """MIN or MAX of many chunks, with the members of `pqassay.under_test.pm.bounds.StoredBound`.
 
     Attributes:
-        shape: What all batches share.
+        shape: The data that all batches share.
         is_there: See `StoredBound`.
-        size: Bytes of each bound.
-        head: The first eight of them as a little-endian number, with anything behind a shorter one.
-        start: Where each is that is out of line.
-        width: Bytes of every bound; 0 if they differ.
+        size: The size of each bound in bytes.
+        head: The first eight bytes of each as a little-endian number; after a shorter bound, further bytes are arbitrary.
+        start: The offset of each out-of-line bound.
+        width: The common size of all bounds in bytes; 0 if they differ.
     """
 
     shape: Shape
@@ -167,7 +167,7 @@ class BoundsOfMany(NamedTuple):
 
     @classmethod
     def in_batch(cls, batch: Batch, side: Side) -> BoundsOfMany:
-        """Those of all chunks of a batch."""
+        """The bounds of all chunks of a batch."""
         is_there: Any = batch.has_size(side)
         size, head = np.asarray(batch.size(side)), np.asarray(batch.slot(side))
         inside: Any = batch.is_out_of_line(side)
@@ -183,7 +183,7 @@ class BoundsOfMany(NamedTuple):
         return cls(batch.shape, is_there | inside, np.where(inside, length, size), head, start)
 
     def of(self, columns: Any, width: int) -> BoundsOfMany:
-        """The values of some columns; each has ``width`` bytes unless that is 0."""
+        """The bounds of some columns; each has ``width`` bytes unless that is 0."""
         is_there, size, head, start = (numbers[:, columns] for numbers in self[1:5])
         return BoundsOfMany(
             self.shape, is_there & (size == width) if width else is_there, size, head, start, width
@@ -198,7 +198,7 @@ class BoundsOfMany(NamedTuple):
         """See `StoredBound`. Bounds that begin alike are compared one by one.
 
         Raises:
-            NotChecked: These are too many.
+            NotChecked: Too many bounds begin alike.
         """
         if reading not in (BYTES, DECIMAL):
             kind = {SIGNED: "i", UNSIGNED: "u"}.get(reading, "f")
@@ -208,7 +208,7 @@ class BoundsOfMany(NamedTuple):
         are_short = (self.size <= WORD) & (other.size <= WORD)
         above = among & (low > high)
         alike = among & ~are_short & (low == high)
-        if reading == BYTES:  # of short ones that are equal as far as they go, the longer one is greater
+        if reading == BYTES:  # if one is a prefix of the other, the longer one is greater
             above |= among & are_short & (low == high) & (self.size > other.size)
         else:
             alike |= among & ~are_short & (self.size != other.size)
@@ -226,18 +226,18 @@ class BoundsOfMany(NamedTuple):
         return above
 
     def numbers(self, kind: str) -> Array:
-        """The bounds as numbers of a kind of numpy's."""
+        """The bounds as numbers of a numpy type."""
         numbers: Array = self.head.astype(f"<u{self.width}", copy=False)
         return numbers.view(f"<{kind}{self.width}")
 
     def keys(self, reading: str) -> Array:
-        """The first eight bytes as a big-endian number, or all of a shorter number with its sign."""
+        """The first eight bytes as a big-endian number; for a shorter number, all of it with its sign."""
         unused = 8 * (WORD - np.minimum(self.size, WORD)).astype(_U64)
         keys: Array = (self.head << unused >> unused).byteswap()
         return keys if reading == BYTES else keys.view(np.int64) >> unused.astype(np.int64)
 
     def whole(self, mask: Array) -> list[bytes]:
-        """Some of the bounds, as they are stored."""
+        """Some of the bounds, as stored."""
         content = self.shape.content.data
         numbers = (all_of[mask].tolist() for all_of in (self.start, self.size, self.head))
         return [

@@ -1,4 +1,4 @@
-"""Many column chunks of a ``_pm`` at a time: which of them break a rule, and what rules about whole blocks ask for.
+"""Screens of many column chunks of a ``_pm`` file: the chunks that break a rule, and the facts about blocks.
 
 The chunks come as arrays, see `pqassay.values.pm.batches`, a few megabytes at a time. The conditions are those of the rules.
 """
@@ -22,11 +22,11 @@ from pqassay_spec.pm.block import SIDES
 from pqassay_spec.pm.codes import ALIGNMENT, BLOCK_SHIFT
 
 BATCH_BYTES = 1 << 22
-"""Bytes of chunks that are screened at a time: enough for the work to outweigh the calls, few enough for the memory."""
+"""The number of bytes of chunks per batch: enough to outweigh the calls, but little enough for memory."""
 
 
 def screen(chunks: PmChunks) -> tuple[dict[str, Suspects[ChunkUnderTest]], list[BlockFacts]]:
-    """Look at the chunks of all blocks that can be read.
+    """Screen the chunks of all readable blocks.
 
     Returns:
         The chunks that break each rule, and the facts about each block.
@@ -48,12 +48,12 @@ def screen(chunks: PmChunks) -> tuple[dict[str, Suspects[ChunkUnderTest]], list[
 
 @dataclass
 class _Gathered:
-    """The chunks that break one rule, while they are gathered.
+    """The chunks that break one rule, collected batch by batch.
 
     Attributes:
-        first: For each column with such chunks, the first of them, as positions of blocks.
-        more: For each of these columns, how many violations there are at further chunks.
-        problem: Why some chunks were not looked at.
+        first: For each column with such chunks, the block positions of the first ones.
+        more: For each of these columns, the number of violations at further chunks.
+        problem: Why some chunks were not examined.
     """
 
     first: dict[int, list[int]] = field(default_factory=dict[int, list[int]])
@@ -61,7 +61,7 @@ class _Gathered:
     problem: str | None = None
 
     def note(self, masks: Sequence[Array], start: int) -> None:
-        """Add the chunks of a batch, the first of whose blocks has the position ``start``."""
+        """Add the chunks of a batch; ``start`` is the position of its first block."""
         masks = [mask for mask in masks if mask.any()]
         if not masks:
             return
@@ -90,7 +90,7 @@ class _Gathered:
 
 
 def block_facts(batch: Batch) -> Iterator[BlockFacts]:
-    """The same as `pqassay.under_test.pm.chunks.block_facts`, for many blocks; in doubt, a block is called tangled."""
+    """Like `pqassay.under_test.pm.chunks.block_facts`, for many blocks; in doubt, a block counts as tangled."""
     start, length = np.asarray(batch.given.byte_range_start), np.asarray(batch.given.total_compressed)
     end = start + length
     wraps = np.any(end < start, axis=1)
@@ -104,7 +104,7 @@ def block_facts(batch: Batch) -> Iterator[BlockFacts]:
 
 
 def _regions(batch: Batch) -> tuple[Array, Array, Array]:
-    """Where the statistics out of line of each block end, whether they follow each other, and whether some are outside."""
+    """For each block, the end of its out-of-line statistics, whether these are contiguous, and whether some are outside."""
     start = np.asarray(batch.region_start)[:, 0]
     nothing: Array = np.zeros(len(start), bool)
     if not any(np.any(batch.is_out_of_line(side)) for side in SIDES):
@@ -126,16 +126,16 @@ def _regions(batch: Batch) -> tuple[Array, Array, Array]:
 
 
 def end_of_filters(content: memoryview, entries: bytes, room: tuple[int, int]) -> int | None:
-    """Look at the bloom filters of a row group.
+    """Screen the bloom filters of a row group.
 
     Args:
         content: The file.
         entries: The row group's entries.
-        room: Where the statistics of the block end, and where the next structure begins.
+        room: The end of the statistics of the block, and the start of the next structure.
 
     Returns:
         The end of the last filter if every filter has a valid place and length, with only padding in between;
-        else ``None``.
+        otherwise ``None``.
     """
     data = np.frombuffer(content, np.uint8)
     starts: Any = np.sort(np.frombuffer(entries, np.dtype(f"<u{pm.InlinedBloom.size}")).astype(np.int64))
@@ -157,5 +157,5 @@ def end_of_filters(content: memoryview, entries: bytes, room: tuple[int, int]) -
     ):
         return None
     steps = np.arange(1, ALIGNMENT)
-    padding = data[starts[:, None] - steps]  # behind the header there are always that many bytes
+    padding = data[starts[:, None] - steps]  # a header is always followed by this number of bytes
     return None if padding[steps <= gaps[:, None]].any() else int(ends[-1])

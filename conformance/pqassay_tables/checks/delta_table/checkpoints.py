@@ -1,4 +1,4 @@
-"""Checks of checkpoints against themselves and against the log before them, tier ``meta``."""
+"""Checks of checkpoints, against themselves and against the earlier log, tier ``meta``."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ WRITTEN_ANEW = repairs.DELTA_CHECKPOINT.text
 
 
 def has_checkpoint(table: DeltaTable) -> bool:
-    """Whether the version that is judged is read from a checkpoint."""
+    """Whether the judged version is read from a checkpoint."""
     return bool(table.state.segment.checkpoint)
 
 
 @rule("DLT-020", of=TABLE, only=has_checkpoint)
 def checkpoints_say_what_the_log_says(table: DeltaTable) -> Iterator[Violation]:
-    """Once the older commits are gone, their content is lost."""
+    """Once the older commits are deleted, content that the checkpoint lacks is lost."""
     both = table.checkpoint
     one, log = (state.by_key for state in both)
     for key in log.keys() - one.keys():
@@ -55,7 +55,7 @@ def checkpoints_say_what_the_log_says(table: DeltaTable) -> Iterator[Violation]:
 
 
 def _holds_statistics(table: DeltaTable) -> bool:
-    """Whether the properties of the table say that checkpoints hold statistics."""
+    """Whether the table properties say that checkpoints have statistics."""
     properties = object_of(table.state.metadata.get("configuration"))
     as_json, as_struct = properties.get(STATS_AS_JSON, "true"), properties.get(STATS_AS_STRUCT, "false")
     return str(as_json).lower() != "false" or str(as_struct).lower() == "true"
@@ -63,7 +63,7 @@ def _holds_statistics(table: DeltaTable) -> bool:
 
 @rule("DLT-043", of=TABLE, only=has_checkpoint)
 def checkpoints_keep_statistics(table: DeltaTable) -> Iterator[Violation]:
-    """A reader that finds none reads the file for every query."""
+    """Without statistics, readers read the file for every query."""
     one, log = (state.by_key for state in table.checkpoint)
     if not _holds_statistics(table):
         raise NotApplicable
@@ -76,7 +76,7 @@ def checkpoints_keep_statistics(table: DeltaTable) -> Iterator[Violation]:
 
 @rule("DLT-044", of=TABLE, only=has_checkpoint)
 def checkpoints_describe_the_table_as_the_log_does(table: DeltaTable) -> Iterator[Violation]:
-    """Once the older commits are gone, the table has the columns that the checkpoint says."""
+    """Once the older commits are deleted, the checkpoint defines the columns of the table."""
     one, log = table.checkpoint
     for kind, given, expected in (
         ("protocol", one.protocol, log.protocol),
@@ -91,7 +91,7 @@ def checkpoints_describe_the_table_as_the_log_does(table: DeltaTable) -> Iterato
 
 @rule("DLT-045", of=TABLE, only=has_checkpoint)
 def checkpoints_have_the_domains_of_the_log(table: DeltaTable) -> Iterator[Violation]:
-    """The contents of a domain, such as the highest row id, are lost with the older commits."""
+    """The content of a domain, such as the highest row id, is lost with the older commits."""
     one, log = table.checkpoint
     if DOMAINS not in table.state.writer_features:
         raise NotApplicable
@@ -116,7 +116,7 @@ def _parsed(one: DeltaEntry, member: str) -> Json | None:
 
 
 def has_both_statistics(one: DeltaEntry) -> bool:
-    """Whether statistics are there as a text and as a struct."""
+    """Whether statistics exist both as text and as a struct."""
     return (
         one.entry.stats is not None
         and one.entry.stats_member != STATS_PARSED
@@ -126,7 +126,7 @@ def has_both_statistics(one: DeltaEntry) -> bool:
 
 @rule("DLT-036", of=ENTRY, only=has_both_statistics)
 def both_statistics_are_the_same(one: DeltaEntry) -> Iterator[Violation]:
-    """Some readers look at the text, and others at the struct."""
+    """Some readers use the text, and others the struct."""
     parsed = _parsed(one, STATS_PARSED) or {}
     for found in statistics_differ(one.schema, parsed, one.stats):
         name = found.path[0] if found.column is None else f"{found.path[0]} of column {found.column}"
@@ -136,7 +136,7 @@ def both_statistics_are_the_same(one: DeltaEntry) -> Iterator[Violation]:
 
 
 def has_parsed_partition(one: DeltaEntry) -> bool:
-    """Whether partition values are there as texts and as a struct."""
+    """Whether partition values exist both as text and as a struct."""
     return (
         _parsed(one, PARTITION_PARSED) is not None and isinstance(one.entry.action.get("partitionValues"), dict)
     )  # fmt: skip
@@ -144,7 +144,7 @@ def has_parsed_partition(one: DeltaEntry) -> bool:
 
 @rule("DLT-037", of=ENTRY, only=has_parsed_partition)
 def both_partition_values_are_the_same(one: DeltaEntry) -> Iterator[Violation]:
-    """Some readers look at the texts, and others at the struct."""
+    """Some readers use the texts, and others the struct."""
     texts = _parsed(one, "partitionValues") or {}
     for pair in partitions_differ(one.schema, texts, _parsed(one, PARTITION_PARSED) or {}):
         said = (

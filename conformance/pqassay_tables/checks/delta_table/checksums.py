@@ -23,7 +23,7 @@ from pqassay_tables.under_test.table import DeltaTable, JsonOfLog
 
 
 class VersionChecksum(JsonOfLog):
-    """The version checksum file of a Delta table, which is read once for all rules about it."""
+    """The version checksum file of a Delta table, read once for all rules about it."""
 
     rule = "DLT-021"
     remedy = repairs.DELTA_CHECKSUM.text
@@ -36,7 +36,7 @@ class VersionChecksum(JsonOfLog):
 
 @rule("DLT-021", of=TABLE)
 def checksum_files_say_what_the_state_is(table: DeltaTable) -> Iterator[Violation]:
-    """Readers that compare refuse the table, and those that trust it give wrong counts."""
+    """Readers that compare the state with the file refuse the table, and readers that trust the file return wrong counts."""
     state, checksum = table.state, table.file.part(VersionChecksum)
     if not isinstance(checksum.content, dict):
         yield checksum.no_object()
@@ -52,7 +52,7 @@ def checksum_files_say_what_the_state_is(table: DeltaTable) -> Iterator[Violatio
 
 @rule("DLT-049", of=TABLE)
 def checksum_files_describe_the_table(table: DeltaTable) -> Iterator[Violation]:
-    """Readers that compare refuse the table, and those that trust it see other columns."""
+    """Readers that compare it refuse the table, and readers that trust it see other columns."""
     state, checksum = table.state, table.file.part(VersionChecksum)
     members = object_of(checksum.content)
     described = [
@@ -74,7 +74,7 @@ def checksum_files_describe_the_table(table: DeltaTable) -> Iterator[Violation]:
 
 @rule("DLT-061", of=TABLE)
 def checksum_files_list_the_live_files(table: DeltaTable) -> Iterator[Violation]:
-    """Readers that take the files from it read others than the table has, or believe other statistics."""
+    """Readers that take the file list from it read other files than the table has, or use other statistics."""
     state, checksum = table.state, table.file.part(VersionChecksum)
     listed: Any = object_of(checksum.content).get("allFiles")
     if not isinstance(listed, list):
@@ -100,13 +100,13 @@ def checksum_files_list_the_live_files(table: DeltaTable) -> Iterator[Violation]
 
 
 COMPARED = ("size", "modificationTime", "partitionValues", "baseRowId", "defaultRowCommitVersion")
-"""Members of entries that are the same wherever an entry is; whether data changed tells a commit alone."""
+"""Members of entries that are the same wherever an entry is stored; only a commit tells whether data changed."""
 
 
 def _differences(
     state: DeltaState, own: AddEntry, live: AddEntry
 ) -> Iterator[tuple[tuple[str, ...], str, str]]:
-    """Yield what two entries of one file say differently: the path to it, and both."""
+    """Yield the differences between two entries of one file: the path of the member, and both values."""
     for name in COMPARED:
         said, true = own.action.get(name), live.action.get(name)
         if true is not None and said != true:
@@ -122,7 +122,7 @@ def _differences(
 
 @rule("DLT-062", of=TABLE)
 def checksum_files_have_their_members(table: DeltaTable) -> Iterator[Violation]:
-    """A reader that compares the state with it has nothing to compare."""
+    """Without these members, readers cannot compare the state."""
     checksum = table.file.part(VersionChecksum)
     for name in REQUIRED["crc"]:
         if checksum.members.get(name) is None:
@@ -130,7 +130,7 @@ def checksum_files_have_their_members(table: DeltaTable) -> Iterator[Violation]:
 
 
 def _facts(state: DeltaState, held: Json) -> Iterator[tuple[tuple[str, ...], int]]:
-    """The members that can be compared, and what they should be."""
+    """Yield the members that can be compared, with their correct values."""
     sizes = [count_of(entry.action.get("size")) for entry in state.entries]
     vectors = [found for entry in state.entries if isinstance(found := deleted_rows(entry), DeletedRows)]
     facts: dict[str, int] = {"numFiles": len(sizes), "numMetadata": 1, "numProtocol": 1}
@@ -164,7 +164,7 @@ def _histogram(held: Json, sizes: list[int]) -> Iterator[tuple[tuple[str, ...], 
 
 
 def _whole_numbers(given: Any) -> list[int]:
-    """A list of whole numbers; empty for anything else."""
+    """A list of integers; empty for any other value."""
     if not isinstance(given, list):
         return []
     numbers = given

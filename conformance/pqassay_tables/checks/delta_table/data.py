@@ -1,4 +1,4 @@
-"""Checks of what a Delta log says about a data file, against its footer: tier ``footer``."""
+"""Checks of a Delta log's claims about a data file against its footer, tier ``footer``."""
 
 from __future__ import annotations
 
@@ -23,33 +23,33 @@ CLAIMED = claimed_by("delta")
 
 @rule("DLT-023", of=CLAIMED, only=lambda file: file.claims.rows is not None)
 def rows_are_those_of_the_footer(file: ClaimedFile) -> Iterator[Violation]:
-    """Engines answer counts from it, and skip a file that is said to have no rows."""
+    """Engines answer counts from it, and skip a file with a claim of no rows."""
     return row_count(file)
 
 
 @rule("DLT-024", of=CLAIMED)
 def nulls_are_those_of_the_footer(file: ClaimedFile) -> Iterator[Violation]:
-    """A file of only nulls is skipped for every value, one without any for the search for nulls."""
+    """Readers skip a file of only nulls for every value, and a file without nulls when they look for nulls."""
     claims = file.claims
     if claims.deleted is not None:
-        raise NotApplicable  # the footer counts rows that are no longer in the table
+        raise NotApplicable  # the footer also counts rows that are no longer in the table
     if claims.is_tight:
         return null_counts(file)
-    # In a file with wide bounds, no other count carries information.
+    # With wide bounds, no other count is meaningful.
     return null_counts(file, () if claims.rows is None else (0, claims.rows.value))
 
 
 @rule("DLT-025", of=CLAIMED)
 def bounds_enclose_those_of_the_footer(file: ClaimedFile) -> Iterator[Violation]:
-    """A bound that a value lies beyond makes readers skip the file for it."""
+    """If a value lies beyond a bound, readers that look for it skip the file."""
     if file.claims.deleted is not None:
-        raise NotApplicable  # the greatest value may be in a row that is no longer in the table
+        raise NotApplicable  # the greatest value may be in a deleted row
     return bounds_of_footer(file)
 
 
 @rule("DLT-026", of=CLAIMED, only=has_bounds)
 def columns_are_in_the_file(file: ClaimedFile) -> Iterator[Violation]:
-    """Readers find nulls where the statistics promise values."""
+    """Readers find nulls where the statistics claim values."""
     for column in file.columns:
         metric = file.is_bounded(column) if column.leaf is None else None
         if metric is not None:
@@ -66,7 +66,7 @@ def columns_are_in_the_file(file: ClaimedFile) -> Iterator[Violation]:
 
 @rule("DLT-046", of=CLAIMED, only=has_null_counts)
 def absent_columns_are_null(file: ClaimedFile) -> Iterator[Violation]:
-    """A query for nulls of the column skips a file in which every row is one."""
+    """A query for nulls of the column skips a file in which all rows are null."""
     if not file.claims.is_tight or file.claims.deleted is not None:
-        raise NotApplicable  # whether the count takes deleted rows in, the protocol leaves open
+        raise NotApplicable  # the protocol does not define whether the count includes deleted rows
     return absent_nulls(file)

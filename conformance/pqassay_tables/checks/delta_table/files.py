@@ -19,7 +19,7 @@ RESTORED = repairs.DELTA_BEFORE.text
 
 
 def is_inside(one: DeltaEntry) -> bool:
-    """Whether the file can be looked at: it is below the table, or the log does not even name it."""
+    """Whether the file can be checked: it is inside the table's folder, or the log does not even name it."""
     return one.entry.inside is not None or not one.entry.path
 
 
@@ -34,7 +34,7 @@ def live_files_exist(one: DeltaEntry) -> Iterator[Violation]:
 
 @rule("DLT-008", of=ENTRY, only=is_inside)
 def sizes_are_true(one: DeltaEntry) -> Iterator[Violation]:
-    """Readers look for the footer where the size says that the file ends."""
+    """Readers look for the footer at the end that the size gives."""
     size, actual = one.entry.action.get("size"), one.actual_size
     if actual is None:
         raise Broken("DLT-007")
@@ -45,7 +45,7 @@ def sizes_are_true(one: DeltaEntry) -> Iterator[Violation]:
 
 @rule("DLT-070", of=TABLE)
 def files_are_live_once(table: DeltaTable) -> Iterator[Violation]:
-    """Readers that go by the path alone find fewer rows than those that read it once for each deletion vector."""
+    """Readers that identify files only by path find fewer rows than readers that read them once for each deletion vector."""
     known: dict[str, AddEntry] = {}
     for entry in table.state.entries:
         before = known.setdefault(entry.inside or entry.path, entry)

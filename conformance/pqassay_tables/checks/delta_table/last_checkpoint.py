@@ -1,4 +1,4 @@
-"""Checks of ``_last_checkpoint``, the file of a log that says which checkpoint was the newest, tier ``meta``."""
+"""Checks of ``_last_checkpoint``, the file of a log that names the newest checkpoint, tier ``meta``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FILE = f"{DELTA_LOG}/{DELTA_LAST_CHECKPOINT}"
 
 
 class LastCheckpoint(JsonOfLog):
-    """The file, which is read once for all rules about it."""
+    """The file ``_last_checkpoint``, read once for all rules about it."""
 
     rule = "DLT-059"
     remedy = repairs.DELTA_CHECKPOINT.text
@@ -47,14 +47,14 @@ def the_checkpoint_is_there(table: DeltaTable) -> Iterator[Violation]:
 
 @rule("DLT-065", of=TABLE)
 def it_counts_what_the_checkpoint_holds(table: DeltaTable) -> Iterator[Violation]:
-    """Readers reserve too little for it, or too much."""
+    """Readers reserve too little or too much memory for it."""
     last, state = table.file.part(LastCheckpoint), table.state
     members = last.members
     names = [name for name in map(delta_checkpoint, table.at.listed(DELTA_LOG)) if name is not None]
     alike = {(one.parts, one.unique) for one in names if one.version == members.get("version")}
     read = next(map(delta_checkpoint, state.segment.checkpoint), None)
     if read is None or read.version != members.get("version") or len(alike) > 1:
-        raise NotApplicable  # of an older one, or of several, what it holds is not known
+        raise NotApplicable  # the content of an older or multi-part checkpoint is unknown
     of_checkpoint = [size for file, size in state.sizes.items() if file in state.checkpoint.files]
     true: Mapping[str, int] = {
         "size": state.checkpoint.actions,
@@ -73,7 +73,7 @@ def it_counts_what_the_checkpoint_holds(table: DeltaTable) -> Iterator[Violation
 
 @rule("DLT-060", of=TABLE)
 def its_checksum_is_that_of_its_members(table: DeltaTable) -> Iterator[Violation]:
-    """Readers that compare it leave the file aside, and list the log."""
+    """Readers that compare the checksum ignore the file, and list the log."""
     last = table.file.part(LastCheckpoint)
     checksum = last.members.get(CHECKSUM)
     if checksum is None:

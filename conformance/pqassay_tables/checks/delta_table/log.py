@@ -1,4 +1,4 @@
-"""Checks of the log itself, tier ``meta``: what cannot be read, and what a commit says twice."""
+"""Checks of the log itself, tier ``meta``: unreadable parts, and repetitions in a commit."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ KNOWN = (*PRIMITIVE_TYPES, *NESTED)
 
 @rule("DLT-001", of=TABLE)
 def lines_are_objects(table: DeltaTable) -> Iterator[Violation]:
-    """A reader that does not understand a line does not read the table."""
+    """Readers refuse a table with a line that they cannot parse."""
     return broken_by_reading(table, "DLT-001")
 
 
 @rule("DLT-002", of=TABLE)
 def versions_are_contiguous(table: DeltaTable) -> Iterator[Violation]:
-    """It is not known what a missing commit added or removed."""
+    """The content of a missing commit is unknown."""
     return broken_by_reading(table, "DLT-002")
 
 
 def has_checkpoint(table: DeltaTable) -> bool:
-    """Whether there is a checkpoint at all."""
+    """Whether a checkpoint exists."""
     return table.has_checkpoint
 
 
 @rule("DLT-003", of=TABLE, only=has_checkpoint)
 def checkpoints_can_be_read(table: DeltaTable) -> Iterator[Violation]:
-    """The commits before it may be gone."""
+    """The commits before the checkpoint may be deleted."""
     return broken_by_reading(table, "DLT-003")
 
 
 @rule("DLT-004", of=TABLE)
 def the_table_is_described(table: DeltaTable) -> Iterator[Violation]:
-    """Without these there is no schema, and readers do not know which features they need."""
+    """Without these, there is no schema, and readers do not know the required features."""
     return broken_by_reading(table, "DLT-004")
 
 
@@ -55,7 +55,7 @@ def the_schema_can_be_read(table: DeltaTable) -> Iterator[Violation]:
 
 @rule("DLT-006", of=TABLE)
 def no_path_is_repeated(table: DeltaTable) -> Iterator[Violation]:
-    """Actions of a commit have no order: every reader decides for itself which of two counts, and some return rows twice."""
+    """Actions of a commit are unordered, so each reader decides which of two it uses; some return rows twice."""
     live = Counter(entry.path for entry in table.state.entries)
     for one in table.state.repetitions:
         log = one.place.file.rpartition("/")[2]
@@ -69,7 +69,7 @@ def no_path_is_repeated(table: DeltaTable) -> Iterator[Violation]:
 
 @rule("DLT-048", of=TABLE)
 def the_table_is_described_once(table: DeltaTable) -> Iterator[Violation]:
-    """Actions of a commit have no order: every reader decides for itself which of two counts."""
+    """Actions of a commit are unordered, so each reader decides which of two it uses."""
     for one in table.state.doubles:
         of = f" of {one.path}" if one.path else ""
         said = f"{one.place.file.rpartition('/')[2]} has a second {one.kind} action{of}"
@@ -79,7 +79,7 @@ def the_table_is_described_once(table: DeltaTable) -> Iterator[Violation]:
 
 @rule("DLT-047", of=TABLE, only=lambda table: any(name in table.state.features for name in TYPE_WIDENING))
 def types_changed_as_they_may(table: DeltaTable) -> Iterator[Violation]:
-    """A reader that does not know a change must not read the table."""
+    """A reader that does not support a change must not read the table."""
     state = table.state
     for column in state.schema.columns:
         if column.changes is None:
@@ -94,7 +94,7 @@ def types_changed_as_they_may(table: DeltaTable) -> Iterator[Violation]:
 
 @rule("DLT-054", of=TABLE)
 def types_are_known(table: DeltaTable) -> Iterator[Violation]:
-    """A reader that does not know a type does not read the table."""
+    """A reader that does not know a type refuses the table."""
     state = table.state
     for column in state.schema.columns:
         if column.type not in KNOWN and column.decimal is None:

@@ -26,12 +26,12 @@ def _values(one: DeltaEntry) -> Json | None:
 
 @rule("DLT-016", of=ENTRY)
 def partition_values_are_complete(one: DeltaEntry) -> Iterator[Violation]:
-    """A value that is missing is read as null."""
+    """Readers take a missing value for null."""
     names = [column.path[0] for column in one.schema.partition]
     values = _values(one)
     have = sorted(values or {})
     if values is None and not names and one.entry.action.get("partitionValues") is None:
-        return  # writers of unpartitioned tables leave it out
+        return  # writers of unpartitioned tables omit it
     if values is None or have != sorted(names):
         said = f"partitionValues of {one.data_file} has " + (
             ", ".join(have) or "no members" if values is not None else "no form that is known"
@@ -42,7 +42,7 @@ def partition_values_are_complete(one: DeltaEntry) -> Iterator[Violation]:
 
 @rule("DLT-017", of=ENTRY, only=lambda one: bool(one.schema.partition))
 def partition_values_are_of_their_types(one: DeltaEntry) -> Iterator[Violation]:
-    """Readers take what cannot be read for null, or fail."""
+    """Readers take unreadable values for null, or fail."""
     values = _values(one)
     if values is None:
         raise Broken("DLT-016")

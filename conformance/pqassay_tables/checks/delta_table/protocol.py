@@ -1,4 +1,4 @@
-"""Checks of what the actions of a Delta table have to say, and of the features that it needs, tier ``meta``."""
+"""Checks of required members of the actions of a Delta table, and of its table features, tier ``meta``."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _missing(
 
 @rule("DLT-057", of=TABLE)
 def features_are_listed_where_versions_say_so(table: DeltaTable) -> Iterator[Violation]:
-    """Readers and writers that go by the version do not look for features, and those that look find none."""
+    """Readers and writers that use the version do not look for features, and others do not find them."""
     state = table.state
     for member, features in FEATURES_SINCE.items():
         version, listed = state.protocol.get(member), state.protocol.get(features.member)
@@ -69,7 +69,7 @@ def features_are_listed_where_versions_say_so(table: DeltaTable) -> Iterator[Vio
 
 @rule("DLT-063", of=TABLE)
 def the_format_is_that_of_the_files(table: DeltaTable) -> Iterator[Violation]:
-    """A reader that goes by it takes the files for others than they are."""
+    """A reader that uses the format expects files of another format."""
     given: Any = table.state.metadata.get("format")
     if not isinstance(given, dict):
         raise Broken("DLT-056") if given is None else NotApplicable
@@ -82,12 +82,12 @@ def the_format_is_that_of_the_files(table: DeltaTable) -> Iterator[Violation]:
 
 @rule("DLT-064", of=TABLE)
 def features_for_readers_are_for_writers_too(table: DeltaTable) -> Iterator[Violation]:
-    """Writers that do not know the feature write what readers do not expect; some readers refuse the table."""
+    """Writers that do not know the feature write files that readers do not expect; some readers refuse the table."""
     state = table.state
     if not state.features or (
         state.protocol.get("writerFeatures") is None and state.protocol.get("minWriterVersion") == 7
     ):
-        raise NotApplicable  # DLT-057 says where a list is missing
+        raise NotApplicable  # DLT-057 reports a missing list
     for feature in sorted(state.features - state.writer_features):
         said = f"{feature[:40]} is among the readerFeatures, and not among the writerFeatures"
         place = state.places["protocol"].below("readerFeatures")
@@ -96,7 +96,7 @@ def features_for_readers_are_for_writers_too(table: DeltaTable) -> Iterator[Viol
 
 @rule("DLT-058", of=TABLE)
 def what_readers_have_to_know_is_listed(table: DeltaTable) -> Iterator[Violation]:
-    """Readers that do not know it still read the table, and return rows that were deleted, or other values."""
+    """Readers that do not know the feature still read the table, and return deleted rows or other values."""
     state = table.state
     columns = state.schema.columns
     mode = str(object_of(state.metadata.get("configuration")).get(MAPPING_MODE, "none"))[:40]

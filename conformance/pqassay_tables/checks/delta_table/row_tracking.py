@@ -1,4 +1,4 @@
-"""Checks of row tracking, tier ``meta``: the ids that rows have by the entries of their files."""
+"""Checks of row tracking, tier ``meta``: the row ids in the entries of files."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def tracks_rows(table: DeltaTable) -> bool:
 
 
 def must_be_tracked(one: DeltaEntry) -> bool:
-    """Whether every row of the table has an id."""
+    """Whether every row of the table must have an id."""
     configuration = object_of(one.table.state.metadata.get("configuration"))
     return tracks_rows(one.table) and str(configuration.get(ENABLE_ROW_TRACKING)).lower() == "true"
 
 
 def _ranges(table: DeltaTable) -> list[tuple[int, int, AddEntry]]:
-    """The first row id of each file, the one behind its last, and its entry; ascending. A file that is live twice is there once."""
+    """The first row id of each file, the end of its ids, and its entry, in ascending order; each file occurs once."""
     found: list[tuple[int, int, AddEntry]] = []
     for entry in {entry.inside or entry.path: entry for entry in table.state.entries}.values():
         base, rows = count_of(entry.action.get(BASE)), count_of((entry.stats or {}).get(ROWS))
@@ -43,7 +43,7 @@ def _ranges(table: DeltaTable) -> list[tuple[int, int, AddEntry]]:
 
 @rule("DLT-022", of=TABLE, only=tracks_rows)
 def row_ids_are_unique(table: DeltaTable) -> Iterator[Violation]:
-    """Two rows have the same id, so one is taken for the other."""
+    """If two rows have the same id, readers confuse them."""
     end, before = 0, ""
     for start, behind, entry in _ranges(table):
         if before and start < end:
@@ -66,7 +66,7 @@ def all_rows_have_ids(one: DeltaEntry) -> Iterator[Violation]:
 
 @rule("DLT-041", of=TABLE, only=tracks_rows)
 def the_high_water_mark_is_above_all_ids(table: DeltaTable) -> Iterator[Violation]:
-    """The next writer gives away ids that are taken."""
+    """The next writer assigns ids that are already used."""
     ranges = _ranges(table)
     if not ranges:
         return
@@ -81,7 +81,7 @@ def the_high_water_mark_is_above_all_ids(table: DeltaTable) -> Iterator[Violatio
 
 @rule("DLT-042", of=ENTRY, only=lambda one: tracks_rows(one.table))
 def rows_come_from_versions_that_there_are(one: DeltaEntry) -> Iterator[Violation]:
-    """A query for the changes since a version returns rows that did not change."""
+    """A query for changes since a version returns rows that did not change."""
     since = one.entry.action.get(SINCE)
     name = one.entry.file.rpartition("/")[2]
     told, commit = delta_checkpoint(name), delta_commit(name)

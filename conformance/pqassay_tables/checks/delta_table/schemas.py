@@ -1,4 +1,4 @@
-"""Checks of the schema of a data file beside that of its table, tier ``footer``."""
+"""Checks of the schema of a data file against the schema of its table, tier ``footer``."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ from pqassay_tables.under_test.file_schemas import Problem
 
 @rule("DLT-066", of=CLAIMED, only=has_schema)
 def types_are_those_of_the_table(file: ClaimedFile) -> Iterator[Violation]:
-    """Readers fail, or make other values of those that the file has."""
+    """Readers fail, or convert the values of the file to other values."""
     return other_types(file, Problem.TYPE)
 
 
 @rule("DLT-067", of=CLAIMED, only=is_data_file)
 def required_columns_are_there(file: ClaimedFile) -> Iterator[Violation]:
-    """Readers fail, or find nulls where there can be none."""
+    """Readers fail, or return nulls in a column that cannot be null."""
     return absent_columns(file)
 
 
 @rule("DLT-068", of=CLAIMED, only=has_schema)
 def names_are_those_of_the_table(file: ClaimedFile) -> Iterator[Violation]:
-    """Readers that tell upper from lower case find nulls instead of the values."""
+    """Case-sensitive readers return nulls instead of the values."""
     return names_of_another_case(file)
 
 
 @rule("DLT-069", of=CLAIMED, only=is_data_file)
 def columns_are_found(file: ClaimedFile) -> Iterator[Violation]:
-    """Readers find nulls instead of the values."""
+    """Readers return nulls instead of the values."""
     metrics = file.claims.metrics
     if isinstance(metrics, DeltaMetrics) and unknown_columns(metrics.schema, metrics.stats):
         raise Broken("DLT-055")

@@ -1,4 +1,4 @@
-"""Checks of statistics in the log against the schema and against themselves, tier ``meta``."""
+"""Checks of statistics in the log, against the schema and against each other, tier ``meta``."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from pqassay_tables.under_test.entries import EntryBounds
 
 
 def can_be_read(one: DeltaEntry) -> bool:
-    """Whether there are statistics that are a JSON object."""
+    """Whether the entry has statistics that are a JSON object."""
     return one.entry.stats is not None
 
 
@@ -42,7 +42,7 @@ def _wrong(
 
 @rule("DLT-009", of=ENTRY, only=lambda one: one.entry.stats is not None or bool(one.entry.stats_problem))
 def statistics_are_an_object(one: DeltaEntry) -> Iterator[Violation]:
-    """Many readers refuse the whole table for one entry that they cannot read."""
+    """Many readers refuse the whole table because of one unreadable entry."""
     stats = one.entry.stats
     if stats is None:
         problem = one.entry.stats_problem
@@ -74,7 +74,7 @@ def statistics_are_an_object(one: DeltaEntry) -> Iterator[Violation]:
         return
     for column in one.schema.columns:
         count = member_of(nulls, column.path)
-        # For a list or a map, some writers also count what is in it, in an object.
+        # For a list or a map, some writers also count its items, in an object.
         if count is not None and type(count) is not int and not (isinstance(count, dict) and column.type in ("array", "map")):  # fmt: skip
             place = one.entry.stat(NULLS).below(*column.path)
             text = f"{NULLS} of column {column.name} is {written(count)}"
@@ -83,7 +83,7 @@ def statistics_are_an_object(one: DeltaEntry) -> Iterator[Violation]:
 
 @rule("DLT-010", of=BOUNDS_OF_COLUMN)
 def bounds_are_values_of_their_columns(column: EntryBounds[DeltaEntry]) -> Iterator[Violation]:
-    """A reader that makes another value of it skips the file for rows that it has."""
+    """A reader that decodes another value skips the file for rows that it has."""
     for number, metric, error in column.problems:
         raw = written(column.raws[metric][number])
         reason = "it is not Unicode text" if isinstance(error, UnicodeError) else str(error)
@@ -93,7 +93,7 @@ def bounds_are_values_of_their_columns(column: EntryBounds[DeltaEntry]) -> Itera
 
 @rule("DLT-012", of=BOUNDS_OF_COLUMN)
 def bounds_are_in_order(column: EntryBounds[DeltaEntry]) -> Iterator[Violation]:
-    """No value lies in such bounds, and every query skips the file."""
+    """Such bounds contain no value, so every query skips the file."""
     for number in column.crossed():
         low, high = (written(column.raws[metric][number]) for metric in BOUNDS)
         said = f"{MIN} of column {column.name} is {low}, and {MAX} is {high}"
@@ -111,7 +111,7 @@ def _wrong_bound(
 
 @rule("DLT-013", of=ENTRY, only=can_be_read)
 def counts_fit_the_rows(one: DeltaEntry) -> Iterator[Violation]:
-    """A count of nulls that is the number of rows makes readers skip the file for every value."""
+    """If the null count equals the number of rows, readers skip the file for every value."""
     rows = count_of(one.stats.get(ROWS))
     if rows is not None and rows < 0:
         yield _wrong(one, one.entry.stat(ROWS), f"{ROWS} is {rows}", "0 or more", str(rows))
@@ -129,7 +129,7 @@ def counts_fit_the_rows(one: DeltaEntry) -> Iterator[Violation]:
 
 @rule("DLT-053", of=ENTRY, only=can_be_read)
 def required_columns_have_no_nulls(one: DeltaEntry) -> Iterator[Violation]:
-    """A query for nulls of a column that cannot be null is answered without a look at any file."""
+    """Readers answer queries for nulls of such a column without reading files."""
     for column, count in one.counted(one.schema.required):
         if count > 0:
             said = f"{NULLS} of column {column.name} is {count}, which is not nullable"
@@ -138,7 +138,7 @@ def required_columns_have_no_nulls(one: DeltaEntry) -> Iterator[Violation]:
 
 @rule("DLT-055", of=ENTRY, only=lambda one: one.entry.stats is not None and one.schema.mode == "none")
 def statistics_are_of_columns(one: DeltaEntry) -> Iterator[Violation]:
-    """Columns can be dropped and renamed only where they are mapped, so that all that a file has are in the schema."""
+    """Columns can be dropped and renamed only with column mapping, so otherwise all columns of a file are in the schema."""
     for column, name in unknown_columns(one.schema, one.stats).items():
         said = f"{name} has column {column[:60]}, which the table does not have"
         yield _wrong(one, one.entry.stat(name).below(column), said, "a column of the schema", column[:60])

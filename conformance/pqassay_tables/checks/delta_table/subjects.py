@@ -11,7 +11,7 @@ from pqassay_tables.under_test.delta_entries import bounds_of, entries_of
 from pqassay_tables.under_test.table import DeltaTable, raised_field
 
 TABLE = table_of(DeltaTable, "Delta table")
-"""The table as its log describes it."""
+"""A table, as described by its log."""
 
 ENTRY = parts_of(TABLE, entries_of, "entry")
 """The entry of a live file."""
@@ -21,7 +21,7 @@ BOUNDS_OF_COLUMN = parts_of(TABLE, bounds_of, "bounds of a column")
 
 
 def broken_by_reading(table: DeltaTable, rule_id: str) -> Iterator[Violation]:
-    """The place where the log cannot be read, if a rule is why."""
+    """Yield the violation at the place where the log cannot be read, if this rule is the reason."""
     try:
         _ = table.state
     except Malformed as error:

@@ -1,4 +1,4 @@
-"""Checks of what a Delta log says about a data file, against its values: tier ``values``."""
+"""Checks of a Delta log's claims about a data file against its values, tier ``values``."""
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ if TYPE_CHECKING:
     from pqassay.values.decoding.chunk_values import ChunkValues
 
 CUT = (ValueKind.TEXT, ValueKind.BYTES, ValueKind.TIMESTAMP)
-"""Kinds of values of which bounds may be cut."""
+"""Kinds of values whose bounds may be truncated."""
 
 
 @value_rule("DLT-027", audited=DELTA_VALUES)
 def values_lie_in_their_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """Readers skip the file for a value beyond a bound."""
+    """Readers that look for a value beyond a bound skip the file."""
     return enclosing_bounds(chunk)
 
 
 @value_rule("DLT-028", audited=DELTA_VALUES)
 class NullsOfLogAreCounted(ClaimedCounts):
-    """A file of only nulls is skipped for every value, one without any for the search for nulls."""
+    """Readers skip a file of only nulls for every value, and a file without nulls when they look for nulls."""
 
     def claimed(self) -> Iterator[tuple[ClaimedColumn, int]]:
-        """The counts that say anything: of wide ones, and beside a deletion vector, only those of no rows or of all."""
+        """Yield the meaningful counts: of wide counts, and with a deletion vector, only zero or the number of all rows."""
         claims = self.owner.claims
         for column, count in super().claimed():
-            # Whether a count that is neither takes the deleted rows in, the protocol leaves open.
+            # The protocol does not define whether other counts include deleted rows.
             is_plain = claims.is_tight and claims.deleted is None
             if is_plain or (claims.rows is not None and count in (0, claims.rows.value)):
                 yield column, count
@@ -76,29 +76,29 @@ class NullsOfLogAreCounted(ClaimedCounts):
         return int(values.counts.definition_histogram[:, : group.definition].sum()), rows
 
     def is_right(self, claimed: int, counted: int, rows: int) -> bool:
-        """Whether a count is right; one of all rows is that of those that remain."""
+        """Whether a count is right; a count of all rows means the remaining rows."""
         return counted == (rows if self.owner.claims.deleted is not None and claimed else claimed)
 
 
 @value_rule("DLT-011", audited=DELTA_VALUES)
 def rows_have_the_partition_values_of_their_file(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """A reader of the file alone gets another value than a reader of the table."""
+    """Readers of the file alone return another value than readers of the table."""
     return partition_values(chunk)
 
 
 @value_rule("DLT-035", audited=DELTA_VALUES)
 class TightBoundsAreValues(MetBounds):
-    """Engines that answer the smallest and the greatest value by the log give one that is not there."""
+    """Engines that answer minimum and maximum from the log return a value that does not occur."""
 
     def has_to_be_met(self, bound: ClaimedBound) -> bool:
-        """Whether a bound is tight: texts and timestamps may be cut."""
+        """Whether a bound is tight: texts and timestamps may be truncated."""
         reading = bound.column.table.reading
         return self.owner.claims.is_tight and reading is not None and reading.kind not in CUT
 
 
 @value_rule("DLT-038", audited=DELTA_VALUES)
 def nan_lies_below_no_bound(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """Readers that order NaN above all numbers skip the file for it."""
+    """Readers that order NaN above all numbers skip the file when they look for NaN."""
 
     def left_out(values: ChunkValues, _: ClaimedBound, __: float) -> tuple[Any, str, str]:
         return values.is_nan, "NaN", "no upper bound"
@@ -108,16 +108,16 @@ def nan_lies_below_no_bound(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
 
 @value_rule("DLT-039", audited=DELTA_VALUES)
 def zeros_lie_in_their_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """Readers that order the zeros by their sign skip the file for one of them."""
+    """Readers that distinguish the two zeros skip the file when they look for one of them."""
     return enclosed_zeros(chunk)
 
 
 @value_rule("DLT-072", audited=DELTA_VALUES)
 def stored_row_ids_were_given_away(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """Rows that are added next get ids that others have."""
+    """New rows get ids that other rows already have."""
     return ids_given_away(chunk)
 
 
 @value_rule("DLT-073", audited=DELTA_VALUES)
 class RowsOfFilesHaveIdsOfTheirOwn(DistinctRowIds):
-    """Two rows are taken for versions of the same one."""
+    """Readers take two rows for versions of the same row."""

@@ -36,7 +36,7 @@ RESTORED = repairs.DELTA_BEFORE.text
 
 
 def has_vector(one: DeltaEntry) -> bool:
-    """Whether rows are deleted by a vector."""
+    """Whether a vector deletes rows of the file."""
     return one.entry.action.get("deletionVector") is not None
 
 
@@ -51,7 +51,7 @@ def _descriptor(one: DeltaEntry) -> DeletedRows:
 
 @rule("DLT-014", of=ENTRY, only=has_vector)
 def rows_are_counted(one: DeltaEntry) -> Iterator[Violation]:
-    """Without it, it is not known how many rows remain, and whether a count of nulls means all of them."""
+    """Without the count, the number of remaining rows is unknown, and whether a null count means all of them."""
     if one.entry.stats_problem:
         raise Broken("DLT-009")
     if one.stats.get(ROWS) is None:
@@ -62,7 +62,7 @@ def rows_are_counted(one: DeltaEntry) -> Iterator[Violation]:
 
 @rule("DLT-015", of=ENTRY, only=has_vector)
 def vectors_remove_rows_that_there_are(one: DeltaEntry) -> Iterator[Violation]:
-    """Engines that count rows by the log subtract the one from the other."""
+    """Engines that count rows by the log subtract the deleted from the total."""
     rows, deleted = count_of(one.stats.get(ROWS)), _descriptor(one)
     if rows is None:
         raise Broken("DLT-014")
@@ -85,11 +85,11 @@ def descriptors_can_be_read(one: DeltaEntry) -> Iterator[Violation]:
 
 @rule("DLT-019", of=ENTRY, only=has_vector)
 def vectors_lie_in_their_files(one: DeltaEntry) -> Iterator[Violation]:
-    """Without the vector the file cannot be read, or all deleted rows come back."""
+    """Without the vector, the file cannot be read, or all deleted rows reappear."""
     deleted, table = _descriptor(one), one.table.at
     inside = table.inside(deleted.file) if deleted.inline is None else None
     if inside is None:
-        raise NotApplicable  # in the log, or outside of the folder
+        raise NotApplicable  # stored in the log, or outside the folder
     try:
         size = table.size_of(inside)
     except OSError as error:
@@ -127,29 +127,29 @@ def files_of_vectors_are_of_a_known_version(one: DeletionVector) -> Iterator[Vio
 
 @rule("DLT-030", of=VECTOR)
 def lengths_agree(one: DeletionVector) -> Iterator[Violation]:
-    """Where they differ, the vector is elsewhere, and readers refuse it."""
+    """If they differ, the vector is elsewhere, and readers refuse it."""
     return wrong_length(one)
 
 
 @rule("DLT-031", of=VECTOR)
 def checksums_are_right(one: DeletionVector) -> Iterator[Violation]:
-    """A bit that is turned deletes another row; only readers that compare the checksum notice."""
+    """A flipped bit deletes another row; only readers that compare the checksum notice."""
     return wrong_checksum(one)
 
 
 @rule("DLT-032", of=VECTOR)
 def vectors_are_bitmaps(one: DeletionVector) -> Iterator[Violation]:
-    """Readers cannot read anything else, and do not know which rows are deleted."""
+    """Readers cannot read anything else, so the deleted rows are unknown."""
     return no_bitmap(one)
 
 
 @rule("DLT-033", of=VECTOR)
 def cardinalities_are_right(one: DeletionVector) -> Iterator[Violation]:
-    """Engines that count rows by the log give a wrong number, and others refuse the vector."""
+    """Engines that count rows by the log return a wrong number, and others refuse the vector."""
     return wrong_cardinality(one)
 
 
 @rule("DLT-034", of=VECTOR)
 def positions_are_those_of_rows(one: DeletionVector) -> Iterator[Violation]:
-    """The vector is that of another file: rows that were to go remain, and others are gone."""
+    """The vector belongs to another file: deleted rows reappear, and other rows are missing."""
     return positions_beyond_rows(one)

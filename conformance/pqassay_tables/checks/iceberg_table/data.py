@@ -1,4 +1,4 @@
-"""Checks of what a manifest says about a data file, against its footer: tier ``footer``."""
+"""Checks of a manifest's claims about a data file against its footer, tier ``footer``."""
 
 from __future__ import annotations
 
@@ -25,27 +25,27 @@ CLAIMED = claimed_by("iceberg")
 
 @rule("ICE-030", of=CLAIMED)
 def rows_are_those_of_the_footer(file: ClaimedFile) -> Iterator[Violation]:
-    """Engines answer counts from it, and skip a file that is said to have no rows."""
+    """Engines answer counts from it, and skip a file with a claim of no rows."""
     return row_count(file)
 
 
 @rule("ICE-031", of=CLAIMED)
 def nulls_are_those_of_the_footer(file: ClaimedFile) -> Iterator[Violation]:
-    """A file of only nulls is skipped for every value, one without any for the search for nulls."""
+    """Readers skip a file of only nulls for every value, and a file without nulls when they look for nulls."""
     return null_counts(file)
 
 
 @rule("ICE-032", of=CLAIMED)
 def bounds_enclose_those_of_the_footer(file: ClaimedFile) -> Iterator[Violation]:
-    """A bound that a value lies beyond makes readers skip the file for it."""
+    """If a value lies beyond a bound, readers that look for it skip the file."""
     return bounds_of_footer(file)
 
 
 @rule("ICE-033", of=CLAIMED, only=has_bounds)
 def columns_are_in_the_file(file: ClaimedFile) -> Iterator[Violation]:
-    """Readers find nulls where the bounds promise values, unless they take the values from elsewhere.
+    """Readers find nulls where the bounds claim values, unless they take the values from elsewhere.
 
-    They take the value of an identity partition (which ICE-057 compares with the bounds), or else the default of the column.
+    They use the value of an identity partition (which ICE-057 compares with the bounds), or else the default of the column.
     """
     if not file.has_ids and file.claims.has_names:
         return
@@ -74,7 +74,7 @@ def columns_are_in_the_file(file: ClaimedFile) -> Iterator[Violation]:
     only=lambda file: file.claims.first_split is not None and bool(file.file.metadata.row_groups),
 )
 def the_first_split_has_the_first_row_group(file: ClaimedFile) -> Iterator[Violation]:
-    """A reader that begins at the first split does not read what lies before it."""
+    """A reader that starts at the first split does not read the bytes before it."""
     first = file.claims.first_split
     starts = [
         start
@@ -89,7 +89,7 @@ def the_first_split_has_the_first_row_group(file: ClaimedFile) -> Iterator[Viola
 
 @rule("ICE-059", of=CLAIMED, only=lambda file: bool(file.metrics.given(Metric.SIZE)))
 def sizes_are_those_of_the_chunks(file: ClaimedFile) -> Iterator[Violation]:
-    """Planners guess by them what a query costs."""
+    """Planners estimate the cost of queries from these sizes."""
     sizes = file.sizes
     for column, claimed in file.counts(Metric.SIZE):
         actual = sizes.get(column.ordinal or 0, 0)
@@ -103,7 +103,7 @@ def sizes_are_those_of_the_chunks(file: ClaimedFile) -> Iterator[Violation]:
 
 @rule("ICE-060", of=CLAIMED, only=lambda file: bool(file.claims.splits))
 def splits_begin_with_row_groups(file: ClaimedFile) -> Iterator[Violation]:
-    """Tasks that begin within a row group have less to read than was planned, or nothing."""
+    """Tasks that start inside a row group have less to read than planned, or nothing."""
     starts: set[int] = set()
     for group in file.file.metadata.row_groups:
         chunks = [start for chunk in group.columns if (start := chunk_start(chunk)) is not None]
@@ -120,7 +120,7 @@ def splits_begin_with_row_groups(file: ClaimedFile) -> Iterator[Violation]:
 
 @rule("ICE-062", of=CLAIMED, only=has_null_counts)
 def absent_columns_are_null(file: ClaimedFile) -> Iterator[Violation]:
-    """A query for nulls of the column skips a file in which every row is one."""
+    """A query for nulls of the column skips a file in which all rows are null."""
     if not file.has_ids:
-        raise NotApplicable  # it is not known by which of several names a column would be found
+        raise NotApplicable  # with several names, it is unknown which one identifies a column
     return absent_nulls(file)

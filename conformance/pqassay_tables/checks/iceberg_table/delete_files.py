@@ -1,4 +1,4 @@
-"""Checks of delete files: their columns, tier ``footer``, and the rows that position deletes name, tier ``values``."""
+"""Checks of delete files: their columns, tier ``footer``, and the rows of position deletes, tier ``values``."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pqassay_tables.values.position_deletes import DataFiles, Deletes, Half
 
 PHYSICAL = {DELETE_FILE_PATH: Type.BYTE_ARRAY, DELETE_POSITION: Type.INT64}
-"""How the columns of position deletes are stored."""
+"""The physical types of the columns of position deletes."""
 
 
 def _delete_files(file: FileUnderTest) -> list[ClaimedFile]:
@@ -48,7 +48,7 @@ DELETE_FILE: Subject[ClaimedFile] = Subject("delete file of an Iceberg table", _
 
 @rule("ICE-044", of=DELETE_FILE)
 def delete_files_have_their_columns(file: ClaimedFile) -> Iterator[Violation]:
-    """Readers that do not find them fail, or take them for null and delete other rows."""
+    """Readers without these columns fail, or treat them as null and delete other rows."""
     deletes = file.claims.deletes
     if deletes is None:
         raise NotApplicable
@@ -92,7 +92,7 @@ REWRITE, RESTORED = REMEDY, repairs.ICEBERG_BEFORE.text
 
 
 class PositionDeletes:
-    """The rows of a position delete file, and the table around it: a part of the file, which is put together once for all rules about it."""
+    """The rows of a position delete file, with the table around it; a part of the file, created once for all rules about it."""
 
     def __init__(self, file: FileUnderTest) -> None:
         self._file = file
@@ -133,11 +133,11 @@ class PositionDeletes:
 
     @property
     def is_dead(self) -> bool:
-        """Whether the deletes apply to no data file at all."""
+        """Whether the deletes apply to no data file."""
         return bool(self.data_files.scope.why_dead(self.data_files.entry))
 
     def joined(self, group: int, taken: Mapping[int, Half]) -> Deletes:
-        """The deletes of a row group. Raises `NotChecked`."""
+        """The deletes of a row group, from its two columns. Raises `NotChecked`."""
         from pqassay_tables.values.position_deletes import joined  # noqa: PLC0415 - numpy, at this tier only
 
         if self._known is None or self._known[0] != group:
@@ -164,12 +164,12 @@ class OfPositions(JoinedRows):
             self.ordinals = frozenset()
 
     def applies(self, claims: DeletesClaims) -> bool:
-        """Whether the rule is about such a file."""
+        """Whether the rule applies to such a file."""
         _ = claims
         return True
 
     def take(self, values: ChunkValues) -> Half:
-        """The values, until those of the other column are there."""
+        """The values, which are kept until the other column was read."""
         from pqassay_tables.values.position_deletes import half_of  # noqa: PLC0415 - numpy, at this tier only
 
         return half_of(values)
@@ -179,13 +179,13 @@ class OfPositions(JoinedRows):
         return self.broken(group, self.deletes.joined(group, taken))
 
     def broken(self, group: int, deletes: Deletes) -> Iterator[Violation]:
-        """Where the rule is broken. Raises `NotChecked`."""
+        """Yield the violations in the rows of a row group. Raises `NotChecked`."""
         raise NotImplementedError
 
     def false(
         self, group: int, row: int, message: str, expected: str, actual: str, column: int, remedy: str
     ) -> Violation:
-        """The violation by a row."""
+        """The violation of a row."""
         ordinal, name = self.deletes.columns[column], ("file_path", "pos")[column]
         return Violation(
             f"row {row} of row group {group} of {self.deletes.owner.name} {message}",
@@ -200,14 +200,14 @@ class OfPositions(JoinedRows):
 
 @value_rule("ICE-045", audited=ICEBERG_VALUES, only=_deletes_positions)
 class DeletesAreOfTheFileThatIsNamed(OfPositions):
-    """Readers look for deletes of other files elsewhere, and rows of these files come back."""
+    """Readers look for deletes of other files elsewhere, so rows of these files reappear."""
 
     def applies(self, claims: DeletesClaims) -> bool:
-        """Whether a file is named."""
+        """Whether the table names the data file of the deletes."""
         return claims.named is not None
 
     def broken(self, group: int, deletes: Deletes) -> Iterator[Violation]:
-        """No row has another path."""
+        """Yield a violation if a row has another path."""
         named = str(self.deletes.claims.named)
         others_ = [raw != named.encode() for raw in deletes.paths]
         for row, path, more in deletes.first_of(others_):
@@ -219,10 +219,10 @@ class DeletesAreOfTheFileThatIsNamed(OfPositions):
 
 @value_rule("ICE-046", audited=ICEBERG_VALUES, only=_deletes_positions)
 class DeletedPositionsAreThoseOfRows(OfPositions):
-    """The deletes are those of another file: rows that were to go remain."""
+    """The deletes belong to another file: deleted rows reappear."""
 
     def broken(self, group: int, deletes: Deletes) -> Iterator[Violation]:
-        """Every row has a path and a position of its data file."""
+        """Yield a violation if a row has no path, or no position of its data file."""
         if deletes.missing is not None:
             row, count = int(deletes.missing.argmax()), int(deletes.missing.sum())
             message, expected = f"has no file_path or no pos{others(count)}", "a data file and a position"
@@ -236,7 +236,7 @@ class DeletedPositionsAreThoseOfRows(OfPositions):
 
 @value_rule("ICE-047", audited=ICEBERG_VALUES, only=_deletes_positions)
 class DeletesNameLiveDataFiles(OfPositions):
-    """If the name is written differently, deleted rows come back."""
+    """If the path is written differently, deleted rows reappear."""
 
     def __init__(self, file: FileUnderTest, outcome: Outcome) -> None:
         super().__init__(file, outcome)
@@ -244,11 +244,11 @@ class DeletesNameLiveDataFiles(OfPositions):
             raise Broken(SCOPE)
 
     def applies(self, claims: DeletesClaims) -> bool:
-        """Whether no file is named: whether the deletes apply to that file, a rule about the table says."""
+        """Whether the table does not name the data file; if it does, another rule judges whether the deletes apply to it."""
         return claims.named is None
 
     def broken(self, group: int, deletes: Deletes) -> Iterator[Violation]:
-        """Every path is that of a data file to which the deletes apply."""
+        """Yield a violation if a path is not a data file to which the deletes apply."""
         why = [self.data_files.why_not(raw) for raw in deletes.paths]
         for row, path, more in deletes.first_of(list(map(bool, why))):
             name = deletes.name(path)
@@ -258,16 +258,16 @@ class DeletesNameLiveDataFiles(OfPositions):
 
 @value_rule("ICE-048", audited=ICEBERG_VALUES, only=_deletes_positions)
 class DeletesAreSorted(OfPositions):
-    """Readers that merge the deletes with the rows as they come leave some out."""
+    """Readers that merge deletes with rows in order miss some deletes."""
 
     _last: tuple[bytes, int] | None = None
 
     def lose(self) -> None:
-        """The row before the next row group is not known."""
+        """Note that the row before the next row group is unknown."""
         self._last = None
 
     def broken(self, group: int, deletes: Deletes) -> Iterator[Violation]:
-        """No row belongs before the one before it, across row groups."""
+        """Yield a violation if a row belongs before the previous row, also across row groups."""
         if not len(deletes.rows):
             return
         falls, before = deletes.falls(), self._last

@@ -1,4 +1,4 @@
-"""Checks of what delete files and deletion vectors apply to, tier ``meta``."""
+"""Checks that delete files and deletion vectors apply to data files, tier ``meta``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ REMEDY = repairs.ICEBERG_DANGLING.text
 
 @rule("ICE-026", of=TABLE)
 def deletes_apply_to_data_files(table: IcebergTable) -> Iterator[Violation]:
-    """Rows that were to be deleted come back, or every query looks for deletes that delete nothing."""
+    """Either deleted rows reappear, or every query reads deletes that delete nothing."""
     deletes = [entry for entry in table.state.entries if entry.content != DATA]
     if not deletes:
         raise NotApplicable

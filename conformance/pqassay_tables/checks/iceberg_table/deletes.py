@@ -26,11 +26,11 @@ from pqassay_tables.under_test.iceberg_entries import IcebergEntry
 REMEDY = repairs.ICEBERG_POSITIONS.text
 
 NOT_COMPARED = ("float", "double", "variant", "geometry", "geography", "unknown")
-"""Types by which rows are not deleted."""
+"""Types that equality deletes cannot compare."""
 
 
 def names_one_file(one: IcebergEntry) -> bool:
-    """Whether it is a position delete file whose deletes are said to be of one data file."""
+    """Whether it is a position delete file for a single data file."""
     entry = one.entry
     return (
         entry.content == POSITION_DELETES
@@ -41,7 +41,7 @@ def names_one_file(one: IcebergEntry) -> bool:
 
 @rule("ICE-021", of=ENTRY, only=names_one_file)
 def bounds_enclose_the_file_that_is_named(one: IcebergEntry) -> Iterator[Violation]:
-    """A reader that does not find the data file between them does not read the deletes, and deleted rows come back."""
+    """If the path is outside the bounds, readers skip the deletes, and deleted rows reappear."""
     named: str = one.entry.value(field_ids.REFERENCED_DATA_FILE)
     raw = named.encode()
     for field, name in ((LOWER, "lower"), (UPPER, "upper")):
@@ -62,7 +62,7 @@ def is_equality_delete(one: IcebergEntry) -> bool:
 
 @rule("ICE-022", of=ENTRY, only=is_equality_delete)
 def equality_deletes_name_columns(one: IcebergEntry) -> Iterator[Violation]:
-    """Readers do not know which rows are deleted."""
+    """Without columns, readers do not know which rows are deleted."""
     given: Any = one.entry.value(field_ids.EQUALITY_IDS)
     unknown = [number for number in given or () if one.column(number) is None]
     if not given or unknown:
@@ -73,7 +73,7 @@ def equality_deletes_name_columns(one: IcebergEntry) -> Iterator[Violation]:
 
 @rule("ICE-097", of=ENTRY, only=is_equality_delete)
 def equality_deletes_compare_what_can_be_compared(one: IcebergEntry) -> Iterator[Violation]:
-    """Equality of floating point numbers is not defined, nor which element of a list is meant."""
+    """Equality of floating-point numbers is undefined, and so is the meant element of a list."""
     schema = one.table.state.schema
     for number in one.entry.value(field_ids.EQUALITY_IDS) or ():
         column = schema.column(number)
@@ -96,7 +96,7 @@ def equality_deletes_compare_what_can_be_compared(one: IcebergEntry) -> Iterator
 
 @rule("ICE-098", of=ENTRY, only=is_equality_delete)
 def equality_deletes_name_a_column_once(one: IcebergEntry) -> Iterator[Violation]:
-    """Readers that make a schema of the ids refuse one that is listed twice."""
+    """Readers that build a schema from the ids refuse an id that is listed twice."""
     numbers = one.entry.value(field_ids.EQUALITY_IDS) or []
     twice = next((number for number in numbers if numbers.count(number) > 1), None)
     if twice is not None:
@@ -111,7 +111,7 @@ def equality_deletes_name_a_column_once(one: IcebergEntry) -> Iterator[Violation
     "ICE-077", of=ENTRY, only=lambda one: one.entry.content == POSITION_DELETES and one.entry.format != PUFFIN
 )
 def position_deletes_are_older_than_version_3(one: IcebergEntry) -> Iterator[Violation]:
-    """Readers of version 3 look for one deletion vector of each data file, and may look no further."""
+    """Readers of version 3 look for one deletion vector per data file, and may ignore other deletes."""
     raw = one.entry.manifest.metadata.get(FORMAT_VERSION, b"")
     if one.entry.status == ADDED and raw.isdigit() and int(raw[:9]) >= VECTORS_SINCE:
         said = f"the position delete file {one.data_file} was added by a manifest of version {int(raw[:9])}"

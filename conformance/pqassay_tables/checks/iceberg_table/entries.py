@@ -1,4 +1,4 @@
-"""Checks of the entries of manifests against the files that they name and against themselves, tier ``meta``."""
+"""Checks of manifest entries, against their files and against themselves, tier ``meta``."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ RESTATED = repairs.ICEBERG_SIZE.text
 def wrong(
     one: IcebergEntry, place: ClaimPlace, message: str, expected: str, actual: str, column: str | None = None
 ) -> Violation:
-    """A mistake in an entry."""
+    """The violation in an entry."""
     said = f"{message}, in the entry of {one.data_file}"
     return one.wrong(place, said, expected, actual, remedy=REMEDY, column=column)
 
@@ -43,7 +43,7 @@ def wrong_bound(
     expected: str,
     actual: str,
 ) -> Violation:
-    """A mistake in a bound of a column."""
+    """The violation in a bound of a column."""
     place = one.entry.place(FIELDS[metric], cast("int", column.key))
     return wrong(
         one, place, f"the {metric.value} of column {column.name} {said}", expected, actual, column.name
@@ -51,7 +51,7 @@ def wrong_bound(
 
 
 def is_inside(one: IcebergEntry) -> bool:
-    """Whether the file can be looked at: it is below the table."""
+    """Whether the file can be checked: it is inside the table's folder."""
     return one.entry.inside is not None
 
 
@@ -66,7 +66,7 @@ def live_files_exist(one: IcebergEntry) -> Iterator[Violation]:
 
 @rule("ICE-014", of=ENTRY, only=is_inside)
 def sizes_are_true(one: IcebergEntry) -> Iterator[Violation]:
-    """Readers look for the footer where the size says that the file ends."""
+    """Readers look for the footer at the end that the size gives."""
     size, actual = one.entry.value(field_ids.FILE_SIZE_IN_BYTES), one.actual_size
     if actual is None:
         raise Broken("ICE-013")
@@ -93,7 +93,7 @@ def formats_are_known(one: IcebergEntry) -> Iterator[Violation]:
 
 
 def is_numbered(one: IcebergEntry) -> bool:
-    """Whether a file has a sequence number, or has to: added before, in a manifest that inherits nothing from version 1."""
+    """Whether the entry has or needs a sequence number: the file was added before, in a manifest that inherits nothing from version 1."""
     entry = one.entry
     return (
         (entry.status == EXISTING or entry.own_sequence is not None)
@@ -119,7 +119,7 @@ def sequence_numbers_are_those_of_snapshots(one: IcebergEntry) -> Iterator[Viola
 
 @rule("ICE-015", of=ENTRY, only=lambda one: bool(one.entry.value(field_ids.SPLIT_OFFSETS)))
 def split_offsets_ascend(one: IcebergEntry) -> Iterator[Violation]:
-    """Readers leave them all aside, and read the file as one."""
+    """Readers ignore offsets that are out of order, and read the file as one split."""
     splits: list[int] = one.entry.value(field_ids.SPLIT_OFFSETS)
     size = one.entry.value(field_ids.FILE_SIZE_IN_BYTES)
     place = next((at for at in range(1, len(splits)) if splits[at] < splits[at - 1]), None)
@@ -135,13 +135,13 @@ def split_offsets_ascend(one: IcebergEntry) -> Iterator[Violation]:
 
 
 def has_bounds(one: IcebergEntry) -> bool:
-    """Whether there are bounds."""
+    """Whether the entry has bounds."""
     return bool(one.entry.value(LOWER) or one.entry.value(UPPER))
 
 
 @rule("ICE-016", of=BOUNDS_OF_COLUMN)
 def bounds_are_values_of_their_columns(column: EntryBounds[IcebergEntry]) -> Iterator[Violation]:
-    """A reader that makes another value of it skips the file for rows that it has, or fails."""
+    """A reader that decodes another value skips the file for rows that it has, or fails."""
     for number, metric, error in column.problems:
         reason = "it is not UTF-8" if isinstance(error, UnicodeError) else str(error)
         said, actual = f"is not {column.type}: {reason}", shown(column.type, column.raws[metric][number])
@@ -152,7 +152,7 @@ def bounds_are_values_of_their_columns(column: EntryBounds[IcebergEntry]) -> Ite
 
 @rule("ICE-017", of=BOUNDS_OF_COLUMN)
 def bounds_are_ordered(column: EntryBounds[IcebergEntry]) -> Iterator[Violation]:
-    """No value lies between them, and readers skip the file for all."""
+    """Such bounds contain no value, so readers skip the file for every query."""
     lows, highs = (column.raws[metric] for metric in BOUNDS)
     if geospatial(column.type) is not None:
         for one, low, high in zip(column.entries, lows, highs, strict=True):
@@ -168,7 +168,7 @@ def bounds_are_ordered(column: EntryBounds[IcebergEntry]) -> Iterator[Violation]
 def _coordinates(
     column: EntryBounds[IcebergEntry], one: IcebergEntry, lower: bytes | None, upper: bytes | None
 ) -> Iterator[Violation]:
-    """The coordinates of two points, each in order; the first one of a geography may wrap around."""
+    """Yield the violations in the coordinates of two points; the first one of a geography may wrap around."""
     least, greatest = (None if raw is None else point(raw) for raw in (lower, upper))
     if least is None or greatest is None:
         return  # ICE-061
@@ -186,23 +186,23 @@ def _signed(raw: bytes) -> tuple[int, int]:
 
 @rule("ICE-018", of=BOUNDS_OF_COLUMN)
 def no_bound_is_nan(column: EntryBounds[IcebergEntry]) -> Iterator[Violation]:
-    """Nothing is less or greater than NaN, and nothing follows from it."""
+    """Comparisons with NaN are never true, so the bound is useless."""
     if column.type not in ("float", "double"):
         return
     for metric in BOUNDS:
         values = column.values[metric]
-        for one in compress(column.entries, map(ne, values, values)):  # NaN alone differs from itself
+        for one in compress(column.entries, map(ne, values, values)):  # only NaN differs from itself
             yield wrong_bound(column, one, metric, "is NaN", "a number, or no bound", "NaN")
 
 
 def has_counts(one: IcebergEntry) -> bool:
-    """Whether nulls or NaN values are counted."""
+    """Whether the entry has counts of nulls or NaN values."""
     return bool(one.entry.value(NULLS) or one.entry.value(NANS))
 
 
 @rule("ICE-019", of=ENTRY, only=has_counts)
 def counts_fit_in_the_values(one: IcebergEntry) -> Iterator[Violation]:
-    """A column of only nulls or NaN is skipped for every value."""
+    """Readers skip a column of only nulls or NaN for every value."""
     nulls, nans, values = (one.entry.map(field) for field in (NULLS, NANS, VALUES))
     rows: int = one.entry.value(field_ids.RECORD_COUNT)
     for key in dict.fromkeys((*nulls, *nans)):
@@ -225,7 +225,7 @@ def counts_fit_in_the_values(one: IcebergEntry) -> Iterator[Violation]:
     ),
 )
 def every_row_has_a_value(one: IcebergEntry) -> Iterator[Violation]:
-    """Readers compare the count of nulls with it: where both are equal, they skip the file for every value."""
+    """Readers compare it with the null count; if both are equal, they skip the file for every value."""
     rows = one.entry.value(field_ids.RECORD_COUNT)
     for key, count in one.entry.map(VALUES).items():
         column = one.column(key) if count != rows else None

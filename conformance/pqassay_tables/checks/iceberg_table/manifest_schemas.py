@@ -1,4 +1,4 @@
-"""Checks of the schemas that manifests have in their headers, and of which snapshot their entries say that they are, tier ``meta``."""
+"""Checks of the schemas in headers of manifests, and of the snapshots that their entries name, tier ``meta``."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from pqassay_tables.under_test.table import claim_field
 
 @lru_cache(maxsize=64)
 def _in_header(raw: bytes) -> tuple[int | None, Columns] | None:
-    """The id and the columns of a schema in a header; ``None`` where it is not a schema. Many manifests have the same one."""
+    """The id and the columns of a schema in a header; ``None`` if it is not a schema. Cached, since many manifests share it."""
     try:
         given: Any = parse(raw.decode())
         identifier: Any = object_of(given).get("schema-id")
@@ -37,14 +37,14 @@ def _in_header(raw: bytes) -> tuple[int | None, Columns] | None:
 
 
 class _Sound:
-    """Whether the schemas of the metadata are such that others can be compared with them, looked at once for all manifests."""
+    """Whether the schemas of the metadata are sound enough for comparison, checked once for all manifests."""
 
     def __init__(self, file: FileUnderTest) -> None:
         self._table = file.part(IcebergTable)
 
     @Remembered
     def broken(self) -> str | None:
-        """The rule that they break; ``None`` of sound ones."""
+        """The rule that they break; ``None`` if they are sound."""
         state = self._table.state
         if any(first_version(column.type) is None for column in state.schema.columns.values()):
             return "ICE-075"
@@ -54,7 +54,7 @@ class _Sound:
 
 @rule("ICE-083", of=MANIFEST)
 def headers_have_a_schema_of_the_table(one: ManifestUnderTest) -> Iterator[Violation]:
-    """A reader of the manifest alone takes its files for files with other columns."""
+    """A reader of only the manifest assumes other columns in its files."""
     raw = one.manifest.metadata.get("schema")
     if raw is None:
         raise Broken("ICE-079")
@@ -69,7 +69,7 @@ def headers_have_a_schema_of_the_table(one: ManifestUnderTest) -> Iterator[Viola
     identifier, columns = own
     known = one.table.schemas.get(identifier if identifier is not None else _numbered(one))
     if known is None:
-        raise NotApplicable  # that schema is gone from the metadata
+        raise NotApplicable  # that schema is no longer in the metadata
     if columns != known:
         message = f"the schema in the header of {one.name} has other columns than the schema of that id in the metadata"
         theirs, mine = (", ".join(sorted(str(each) for each in ones)[:3])[:80] for ones in (known - columns, columns - known))  # fmt: skip
@@ -77,14 +77,14 @@ def headers_have_a_schema_of_the_table(one: ManifestUnderTest) -> Iterator[Viola
 
 
 def _numbered(one: ManifestUnderTest) -> int | None:
-    """The id of the schema in the key of a header that is for it."""
+    """The schema id in its own key of the header."""
     raw = one.manifest.metadata.get("schema-id", b"")
     return int(raw) if raw.isdigit() and len(raw) < 10 else None
 
 
 @rule("ICE-088", of=TABLE)
 def fields_have_their_numbers(table: IcebergTable) -> Iterator[Violation]:
-    """Readers find fields by their numbers: for them the field is not there."""
+    """Readers find fields by id, so a field with a wrong id is missing for them."""
     state = table.state
     if not state.manifests:
         raise NotApplicable
@@ -107,7 +107,7 @@ def _misnumbered(
 
 @rule("ICE-089", of=MANIFEST)
 def added_entries_are_of_the_snapshot_that_added_them(one: ManifestUnderTest) -> Iterator[Violation]:
-    """Readers of what a snapshot added do not find the file, or find one that was there before."""
+    """Readers of the additions of a snapshot do not find the file, or find an older one."""
     added = one.manifest.listed.value(field_ids.ADDED_SNAPSHOT_ID)
     entries = [entry for entry in one.manifest.entries if entry.status == ADDED]
     if added is None or not entries:

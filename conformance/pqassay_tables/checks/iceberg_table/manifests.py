@@ -1,4 +1,4 @@
-"""Checks of manifest lists against the manifests that they list, tier ``meta``."""
+"""Checks of manifest lists against their manifests, tier ``meta``."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ from pqassay_tables.under_test.iceberg_table import IcebergTable
 REMEDY = repairs.ICEBERG_MANIFESTS.text
 
 BEFORE_NUMBERS = 0
-"""The sequence number of what version 1 wrote."""
+"""The sequence number of files from version 1."""
 
 CONTENTS = (0, 1)
 """Contents of manifests: data files, or delete files."""
 
 PARAMETERS = ("bucket", "truncate")
-"""Transforms that have a number."""
+"""Transforms with a number as parameter."""
 
 COUNTS = {
     field_ids.ADDED_FILES_COUNT: (ADDED, False),
@@ -55,22 +55,22 @@ COUNTS = {
     field_ids.EXISTING_ROWS_COUNT: (EXISTING, True),
     field_ids.DELETED_ROWS_COUNT: (DELETED, True),
 }
-"""The fields of counts: the status of the entries that they count, and whether they count rows."""
+"""The fields of counts: the status of the counted entries, and whether rows are counted."""
 
 
 def wrong(one: ManifestUnderTest, place: ClaimPlace, message: str, expected: str, actual: str) -> Violation:
-    """A mistake in a manifest, or in its entry of the list."""
+    """The violation in a manifest, or in its entry of the list."""
     return one.table.wrong(place, message, expected, actual, remedy=REMEDY)
 
 
 def wrong_listed(one: ManifestUnderTest, field: int, message: str, expected: str, actual: str) -> Violation:
-    """A mistake in a field of what the manifest list says about a manifest."""
+    """The violation in a field of a manifest's entry in the manifest list."""
     return wrong(one, one.manifest.listed.place(field), message, expected, actual)
 
 
 @rule("ICE-005", of=MANIFEST)
 def lengths_are_true(one: ManifestUnderTest) -> Iterator[Violation]:
-    """A reader that asks for that many bytes gets less than the manifest, or nothing."""
+    """A reader that requests this number of bytes gets only a part of the manifest, or nothing."""
     given = one.manifest.listed.value(field_ids.MANIFEST_LENGTH)
     if given != one.manifest.size:
         said = f"manifest_length of {one.name} is {given}, and the file has {one.manifest.size} bytes"
@@ -79,7 +79,7 @@ def lengths_are_true(one: ManifestUnderTest) -> Iterator[Violation]:
 
 @rule("ICE-006", of=MANIFEST)
 def counts_are_those_of_the_entries(one: ManifestUnderTest) -> Iterator[Violation]:
-    """A manifest without live files is not read, and engines answer counts from the sums."""
+    """Readers skip a manifest without live files, and engines answer counts from the sums."""
     files: Counter[int] = Counter()
     rows: Counter[int] = Counter()
     for entry in one.manifest.entries:
@@ -95,7 +95,7 @@ def counts_are_those_of_the_entries(one: ManifestUnderTest) -> Iterator[Violatio
 
 @rule("ICE-007", of=MANIFEST, only=lambda one: bool(one.manifest.listed.summaries))
 def summaries_cover_their_entries(one: ManifestUnderTest) -> Iterator[Violation]:
-    """A manifest that can hold nothing for a query by its summaries is not read."""
+    """Readers skip a manifest whose summaries exclude the values of a query."""
     summaries = one.manifest.listed.summaries or ()
     live = list(one.manifest.live)
     for summary, field in zip(summaries, one.spec, strict=False):
@@ -127,7 +127,7 @@ def _of_summary(
     present = [
         value for value, is_nan in zip(values, are_nan, strict=True) if value is not None and not is_nan
     ]
-    if kind is None or kind == "uuid" or not present:  # there are two orders of these in use
+    if kind is None or kind == "uuid" or not present:  # two orders of these are in use
         return
     for member, raw, is_upper in (
         ("lower_bound", summary.lower, False),
@@ -160,7 +160,7 @@ def _of_summary(
 
 @rule("ICE-008", of=MANIFEST)
 def summaries_are_those_of_the_spec(one: ManifestUnderTest) -> Iterator[Violation]:
-    """Readers take the summaries one after the other for the fields of the spec."""
+    """Readers assign the summaries to the fields of the spec by position."""
     summaries = one.manifest.listed.summaries
     if summaries is None or one.manifest.listed.spec not in one.table.state.schema.specs:
         raise NotApplicable
@@ -190,7 +190,7 @@ def summaries_are_those_of_the_spec(one: ManifestUnderTest) -> Iterator[Violatio
 
 @rule("ICE-009", of=MANIFEST)
 def the_least_sequence_number_is_no_greater(one: ManifestUnderTest) -> Iterator[Violation]:
-    """Deletes are not looked for in manifests that are too new."""
+    """Readers do not look for deletes in manifests that are too new."""
     stated = one.manifest.listed.value(field_ids.MIN_SEQUENCE_NUMBER)
     numbers = [number for entry in one.manifest.live if (number := entry.sequence) is not None]
     if stated is None or not numbers or one.table.state.version < 2:
@@ -246,7 +246,7 @@ def contents_are_not_mixed(one: ManifestUnderTest) -> Iterator[Violation]:
 
 @rule("ICE-063", of=MANIFEST)
 def partition_specs_are_known(one: ManifestUnderTest) -> Iterator[Violation]:
-    """Readers do not know what the partition values of its files mean."""
+    """Without the spec, readers do not know the meaning of the partition values."""
     spec, known = one.manifest.listed.spec, one.table.state.schema.specs
     if spec not in known:
         said = f"the partition spec of {one.name} is {spec}, which the metadata do not have"
@@ -256,7 +256,7 @@ def partition_specs_are_known(one: ManifestUnderTest) -> Iterator[Violation]:
 
 @rule("ICE-064", of=MANIFEST)
 def partition_specs_are_those_of_the_manifests(one: ManifestUnderTest) -> Iterator[Violation]:
-    """Readers that use one of them compute other partition values than readers that use the other."""
+    """Readers that use one spec compute other partition values than readers that use the other."""
     raw = one.manifest.metadata.get("partition-spec-id")
     if raw is None:
         raise NotApplicable
@@ -268,7 +268,7 @@ def partition_specs_are_those_of_the_manifests(one: ManifestUnderTest) -> Iterat
 
 @rule("ICE-065", of=MANIFEST)
 def manifests_are_as_old_as_their_snapshot(one: ManifestUnderTest) -> Iterator[Violation]:
-    """Files that inherit the number seem newer or older than deletes that are about them."""
+    """Files that inherit the number seem newer or older than the deletes that apply to them."""
     listed, state = one.manifest.listed, one.table.state
     stated = listed.value(field_ids.MANIFEST_SEQUENCE_NUMBER)
     added = listed.value(field_ids.ADDED_SNAPSHOT_ID)
@@ -289,7 +289,7 @@ def manifests_are_as_old_as_their_snapshot(one: ManifestUnderTest) -> Iterator[V
 
 @rule("ICE-073", of=MANIFEST)
 def entries_have_their_partition_fields(one: ManifestUnderTest) -> Iterator[Violation]:
-    """Readers that find no value take it for null, and skip the file for every other one."""
+    """Readers take a missing value for null, and skip the file for every other value."""
     layout, listed = one.manifest.partition, one.manifest.listed
     if listed.spec not in one.table.state.schema.specs:
         raise Broken("ICE-063")
@@ -307,14 +307,14 @@ def entries_have_their_partition_fields(one: ManifestUnderTest) -> Iterator[Viol
 
 
 def _unknown(field: PartitionField) -> bool:
-    """Whether the format does not have the transform of a field."""
+    """Whether the format does not define the transform of a field."""
     named = re.sub(r"\[.*", "", field.transform)
     return named not in TRANSFORMS or (named in PARAMETERS and not field.parameter)
 
 
 @rule("ICE-076", of=MANIFEST, only=lambda one: bool(one.spec) and any(True for _ in one.manifest.live))
 def transforms_are_known(one: ManifestUnderTest) -> Iterator[Violation]:
-    """Readers do not know which files can have rows for a query."""
+    """With an unknown transform, readers do not know which files can have rows for a query."""
     for field in one.spec:
         if _unknown(field):
             said = f"partition field {field.name} of {one.name} has the transform {field.transform[:40]!r}"
@@ -325,7 +325,7 @@ def transforms_are_known(one: ManifestUnderTest) -> Iterator[Violation]:
 
 @rule("ICE-079", of=MANIFEST)
 def headers_have_their_keys(one: ManifestUnderTest) -> Iterator[Violation]:
-    """Readers that find no schema or partition spec in it do not read the manifest."""
+    """Readers that find no schema or partition spec in the header do not read the manifest."""
     header, listed = one.manifest.metadata, one.manifest.listed
     is_numbered = FORMAT_VERSION in header or bool(listed.value(field_ids.MANIFEST_SEQUENCE_NUMBER))
     raw = header.get(FORMAT_VERSION, b"")
@@ -338,7 +338,7 @@ def headers_have_their_keys(one: ManifestUnderTest) -> Iterator[Violation]:
 
 @rule("ICE-082", of=MANIFEST)
 def headers_have_the_spec_of_the_table(one: ManifestUnderTest) -> Iterator[Violation]:
-    """Readers that take it from there make other partition values of it, and skip files for rows that these have."""
+    """Readers that use the spec of the header compute other partition values, and skip files with matching rows."""
     raw, listed = one.manifest.metadata.get("partition-spec"), one.manifest.listed
     header = one.manifest.metadata.get("partition-spec-id")
     if raw is None:
@@ -370,7 +370,7 @@ def _transform(field: PartitionField) -> str:
 
 
 def _fields_of(raw: bytes) -> list[tuple[int, int, str]] | None:
-    """Id, source and transform of each field of a partition spec in a header; ``None`` where it is not a spec."""
+    """Id, source and transform of each field of a partition spec in a header; ``None`` if it is not a spec."""
     try:
         given = parse(raw.decode())
         return [

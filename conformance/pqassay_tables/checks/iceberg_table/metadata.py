@@ -1,4 +1,4 @@
-"""Checks of the metadata file of an Iceberg table, tier ``meta``: whether it can be read, and what it says about its own snapshots and columns."""
+"""Checks of the metadata file of an Iceberg table, tier ``meta``: whether it can be read, and its claims about snapshots and columns."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from pqassay_tables.under_test.table import metadata_field
 
 
 def has_snapshot(table: IcebergTable) -> bool:
-    """Whether the table is not empty, or its metadata cannot even be read."""
+    """Whether the table is not empty; also true if its metadata cannot be read."""
     try:
         return table.state.snapshot is not None
     except Malformed:
@@ -48,13 +48,13 @@ def has_snapshot(table: IcebergTable) -> bool:
 
 @rule("ICE-001", of=TABLE)
 def metadata_can_be_read(table: IcebergTable) -> Iterator[Violation]:
-    """A reader that does not understand the metadata does not read the table."""
+    """A reader that cannot parse the metadata does not read the table."""
     return broken_by_reading(table, "ICE-001")
 
 
 @rule("ICE-002", of=TABLE, only=has_snapshot)
 def the_snapshot_is_there(table: IcebergTable) -> Iterator[Violation]:
-    """Without the snapshot the files of the table are not known."""
+    """Without the snapshot, the files of the table are unknown."""
     return broken_by_reading(table, "ICE-002")
 
 
@@ -66,7 +66,7 @@ def the_manifest_list_can_be_read(table: IcebergTable) -> Iterator[Violation]:
 
 @rule("ICE-004", of=TABLE, only=has_snapshot)
 def manifests_can_be_read(table: IcebergTable) -> Iterator[Violation]:
-    """The files that a manifest lists, nothing else lists."""
+    """Only the manifest lists its files."""
     return broken_by_reading(table, "ICE-004")
 
 
@@ -77,7 +77,7 @@ def _wrong(table: IcebergTable, path: tuple[str, ...], said: str, expected: str,
 
 @rule("ICE-050", of=TABLE)
 def the_main_branch_is_the_current_snapshot(table: IcebergTable) -> Iterator[Violation]:
-    """Some readers take the one, and others the other."""
+    """Some readers use the branch, and others the current snapshot."""
     metadata = table.state.metadata
     refs: Any = metadata.get("refs")
     main: Any = object_of(refs).get(MAIN)
@@ -102,7 +102,7 @@ def required_members_are_there(table: IcebergTable) -> Iterator[Violation]:
 
 
 def _given(table: IcebergTable, name: str) -> Any:
-    """A member of the metadata that is required."""
+    """A required member of the metadata."""
     found = table.state.metadata.get(name)
     if found is None:
         raise Broken("ICE-078")
@@ -111,7 +111,7 @@ def _given(table: IcebergTable, name: str) -> Any:
 
 @rule("ICE-051", of=TABLE)
 def the_last_column_id_is_the_highest(table: IcebergTable) -> Iterator[Violation]:
-    """The next column gets an id that another one has, and readers find the values of that in it."""
+    """The next column gets the id of an existing column, and readers find its values there."""
     last, greatest = _given(table, "last-column-id"), table.state.schema.greatest
     if type(last) is not int or last < greatest:
         said = f"last-column-id is {last}, and a schema has a column with the id {greatest}"
@@ -120,7 +120,7 @@ def the_last_column_id_is_the_highest(table: IcebergTable) -> Iterator[Violation
 
 @rule("ICE-052", of=TABLE)
 def the_last_sequence_number_is_the_highest(table: IcebergTable) -> Iterator[Violation]:
-    """The next snapshot gets a number that is taken, and its deletes do not reach files that are older."""
+    """The next snapshot gets an existing number, and its deletes do not apply to older files."""
     metadata = table.state.metadata
     given = [one.get("sequence-number") for one in objects(metadata, "snapshots")]
     numbers = [one for one in given if type(one) is int]
@@ -134,7 +134,7 @@ def the_last_sequence_number_is_the_highest(table: IcebergTable) -> Iterator[Vio
 
 @rule("ICE-074", of=TABLE)
 def the_last_partition_id_is_the_highest(table: IcebergTable) -> Iterator[Violation]:
-    """The next partition field gets an id that another one has, and readers find the values of that in it."""
+    """The next partition field gets the id of an existing field, and readers find its values there."""
     metadata = table.state.metadata
     ids = [field.id for spec in table.state.schema.specs.values() for field in spec]
     if not ids or (metadata.get("last-partition-id") is None and table.state.version < 2):
@@ -147,7 +147,7 @@ def the_last_partition_id_is_the_highest(table: IcebergTable) -> Iterator[Violat
 
 @rule("ICE-075", of=TABLE)
 def types_are_known(table: IcebergTable) -> Iterator[Violation]:
-    """A reader that does not know a type does not read the table."""
+    """A reader that does not know a type refuses the table."""
     state = table.state
     for column in state.schema.columns.values():
         since = first_version(column.type)
@@ -173,7 +173,7 @@ JSON_TYPES: Mapping[str, Any] = {"boolean": bool, "int": int, "long": int, "floa
 
 
 def first_version(kind: str) -> int | None:
-    """The first version of the format that has a type; ``None`` where none has."""
+    """The first version of the format that has a type; ``None`` if no version has it."""
     match = NAME.fullmatch(kind)
     if match is None:
         return None
@@ -188,12 +188,12 @@ def first_version(kind: str) -> int | None:
 
 
 NAME = re.compile(r"([a-z_]+)\s*([(\[].*[)\]])?", re.ASCII | re.DOTALL)
-"""A type: its name, and what follows some in brackets."""
+"""A pattern for a type: its name, and its optional parameters in brackets."""
 
 
 @rule("ICE-080", of=TABLE)
 def references_are_of_snapshots(table: IcebergTable) -> Iterator[Violation]:
-    """Readers refuse the table, or find no rows by the name."""
+    """Readers refuse the table, or find no rows under the name."""
     metadata = table.state.metadata
     refs: Any = metadata.get("refs")
     if not isinstance(refs, dict) or not refs:
@@ -243,12 +243,12 @@ def fields_of(kind: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[int, tupl
 
 
 DEPRECATED = (("schema", "schemas", "current-schema-id", "schema-id"), ("partition-spec", "partition-specs", "default-spec-id", "spec-id"))  # fmt: skip
-"""Members of version 1 that have one of a list alone: the member, the list, what chooses of it, and its id."""
+"""Members of version 1 that repeat one item of a list: the member, the list, the selecting member, and the item's id."""
 
 
 @rule("ICE-084", of=TABLE)
 def version_1_says_the_same_twice(table: IcebergTable) -> Iterator[Violation]:
-    """Readers that know the older members alone see other columns, or other partitions."""
+    """Readers that know only the older members see other columns, or other partitions."""
     metadata = table.state.metadata
     if table.state.version > 1:
         raise NotApplicable
@@ -269,7 +269,7 @@ def version_1_says_the_same_twice(table: IcebergTable) -> Iterator[Violation]:
 
 
 def _compared(name: str, given: Any) -> Any:
-    """What a schema or a partition spec says, so that two can be compared; ``None`` where it says nothing that can be read."""
+    """The content of a schema or a partition spec in comparable form; ``None`` if it is not readable."""
     try:
         if name == "schema":
             return columns_of(given)
@@ -284,12 +284,12 @@ CHOSEN = (
     ("default-sort-order-id", "sort-orders", "order-id"),
     ("", "snapshots", "snapshot-id"),
 )
-"""Members that choose one of a list, by its id; what chooses a snapshot, other rules judge."""
+"""Members that select one item of a list by id; other rules judge those that select a snapshot."""
 
 
 @rule("ICE-069", of=TABLE)
 def what_is_chosen_is_there(table: IcebergTable) -> Iterator[Violation]:
-    """Readers do not know which columns the table has, and writers not how to write it."""
+    """Readers do not know the columns of the table, or writers do not know how to write it."""
     metadata = table.state.metadata
     for name, holder, key in CHOSEN:
         given, ids = metadata.get(name), [one.get(key) for one in objects(metadata, holder)]

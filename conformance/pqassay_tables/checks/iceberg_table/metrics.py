@@ -1,4 +1,4 @@
-"""Checks of which metrics an entry has, and of metrics that are against each other or the schema, tier ``meta``."""
+"""Checks of the metrics of an entry: their columns, and contradictions between them or with the schema, tier ``meta``."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from pqassay_tables.under_test.iceberg_entries import IcebergEntry
 
 
 def _ids(one: IcebergEntry) -> list[tuple[int, int]]:
-    """The columns that have bounds, each once, with the field that has one."""
+    """The ids of columns with bounds, without duplicates, each with a field that has one."""
     low, high = (one.entry.map(field) for field in (LOWER, UPPER))
     return [(key, LOWER if key in low else UPPER) for key in dict.fromkeys((*low, *high))]
 
 
 def _strange(one: IcebergEntry) -> list[tuple[int, int]]:
-    """Those of them that are not columns of single values."""
+    """The ids with bounds that do not belong to columns of single values."""
     single = one.table.state.schema.single
     if one.entry.map(LOWER).keys() <= single and one.entry.map(UPPER).keys() <= single:
         return []  # as nearly always
@@ -37,7 +37,7 @@ def _strange(one: IcebergEntry) -> list[tuple[int, int]]:
 
 @rule("ICE-053", of=ENTRY, only=has_bounds)
 def bounds_are_of_ids_that_were_assigned(one: IcebergEntry) -> Iterator[Violation]:
-    """Readers look for the bounds of a column by its id, and do not find these."""
+    """Readers look for the bounds of a column by its id, and never find these."""
     last = one.table.state.metadata.get("last-column-id")
     if type(last) is not int:
         raise Broken("ICE-051")
@@ -49,7 +49,7 @@ def bounds_are_of_ids_that_were_assigned(one: IcebergEntry) -> Iterator[Violatio
 
 @rule("ICE-054", of=ENTRY, only=has_bounds)
 def bounds_are_of_single_values(one: IcebergEntry) -> Iterator[Violation]:
-    """The specification does not say what a bound of all elements of all lists means for a row."""
+    """The specification does not define the meaning of bounds over all elements of lists for a row."""
     nested = one.table.state.schema.nested
     for key, field in _strange(one):
         column = one.column(key)
@@ -61,7 +61,7 @@ def bounds_are_of_single_values(one: IcebergEntry) -> Iterator[Violation]:
 
 @rule("ICE-055", of=ENTRY, only=has_bounds)
 def columns_without_values_have_no_bounds(one: IcebergEntry) -> Iterator[Violation]:
-    """A bound is a promise about values, and here there are none."""
+    """A bound is a claim about values, but the column has none."""
     rows: int = one.entry.value(field_ids.RECORD_COUNT)
     values, nulls, nans = (one.entry.map(field) for field in (VALUES, NULLS, NANS))
     without = {
@@ -78,7 +78,7 @@ def columns_without_values_have_no_bounds(one: IcebergEntry) -> Iterator[Violati
 
 @rule("ICE-057", of=ENTRY, only=lambda one: one.entry.content == DATA and has_bounds(one) and bool(one.spec))
 def partition_values_follow_from_the_bounds(one: IcebergEntry) -> Iterator[Violation]:
-    """A query for a value between the bounds does not look into the partition."""
+    """A query for a value between the bounds skips the partition."""
     for odd in outside(one.entry, one.table.state.schema):
         name = odd.field.transform
         made = f"{odd.low} to {odd.high}" if odd.low != odd.high else odd.low
@@ -91,7 +91,7 @@ def partition_values_follow_from_the_bounds(one: IcebergEntry) -> Iterator[Viola
 
 @rule("ICE-103", of=ENTRY, only=lambda one: any(field.transform == "truncate" for field in one.spec))
 def truncated_numbers_do_not_wrap(one: IcebergEntry) -> Iterator[Violation]:
-    """A query for numbers below another one does not look into the partition, which is among those of the greatest numbers."""
+    """A query for smaller numbers skips the partition, which is among those of the greatest numbers."""
     for field in one.spec:
         column = one.column(field.source)
         if column is None or field.transform != "truncate" or not field.parameter:
@@ -109,7 +109,7 @@ def truncated_numbers_do_not_wrap(one: IcebergEntry) -> Iterator[Violation]:
 
 @rule("ICE-058", of=BOUNDS_OF_COLUMN)
 def decimals_have_the_fewest_bytes(column: EntryBounds[IcebergEntry]) -> Iterator[Violation]:
-    """Readers take more bytes for the same number."""
+    """Readers also accept more bytes for the same number."""
     if DECIMAL.fullmatch(column.type) is None:
         return
     for one, metric, raw in column.each():
@@ -122,7 +122,7 @@ def decimals_have_the_fewest_bytes(column: EntryBounds[IcebergEntry]) -> Iterato
 
 @rule("ICE-061", of=BOUNDS_OF_COLUMN)
 def bounds_of_shapes_are_points(column: EntryBounds[IcebergEntry]) -> Iterator[Violation]:
-    """A reader that makes other coordinates of it skips the file for shapes that it has, or fails."""
+    """A reader that decodes other coordinates skips the file for shapes that it has, or fails."""
     if geospatial(column.type) is None:
         return
     for one, metric, raw in column.each():
@@ -135,7 +135,7 @@ def bounds_of_shapes_are_points(column: EntryBounds[IcebergEntry]) -> Iterator[V
 
 @rule("ICE-067", of=BOUNDS_OF_COLUMN)
 def bounds_of_geographies_are_on_the_globe(column: EntryBounds[IcebergEntry]) -> Iterator[Violation]:
-    """Readers compare with longitudes and latitudes, and skip the file for what it has."""
+    """Readers compare the bounds with longitudes and latitudes, and skip the file for shapes that it has."""
     if geospatial(column.type) != "geography":
         return
     for one, metric, raw in column.each():
@@ -147,7 +147,7 @@ def bounds_of_geographies_are_on_the_globe(column: EntryBounds[IcebergEntry]) ->
 
 @rule("ICE-066", of=ENTRY, only=has_counts)
 def required_columns_have_no_nulls(one: IcebergEntry) -> Iterator[Violation]:
-    """A query for nulls of a column that cannot be null is answered without a look at any file."""
+    """Readers answer queries for nulls of such a column without reading files."""
     for key, count in one.entry.map(NULLS).items():
         column = one.column(key) if count > 0 else None
         if column is not None and column.is_required and not column.is_repeated:

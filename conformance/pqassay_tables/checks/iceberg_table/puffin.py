@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 
 def _footer(one: DeletionVector) -> PuffinFooter:
-    """The footer of the file in which a vector is. Raises `Malformed`, ICE-070, and `NotChecked`."""
+    """The footer of the file that contains a vector. Raises `Malformed`, ICE-070, and `NotChecked`."""
     stored, table = one.stored, one.file.table
     if table is None or stored.size != one.claims.length:
-        raise Broken("ICE-035")  # where it is, is not known
+        raise Broken("ICE-035")  # its place is unknown
     try:
         return footer_of(table, one.name)
     except OSError as error:
@@ -40,7 +40,7 @@ def _footer(one: DeletionVector) -> PuffinFooter:
 def _wrong(
     one: DeletionVector, footer: PuffinFooter, path: tuple[str, ...], said: str, expected: str, actual: str
 ) -> Violation:
-    """What is wrong in the JSON of a footer, with the bytes of a member; of the whole where there is no such member."""
+    """The violation in the JSON of a footer, at the bytes of a member, or of the whole footer if the member is missing."""
     start, end = find(footer.text, path) or (0, len(footer.text))
     name = ".".join(("puffin", *path)).replace(".[", "[")
     field = bytes_field(one.file, one.name, f"{one.name}.{name}", footer.start + start, end - start)
@@ -49,7 +49,7 @@ def _wrong(
 
 @rule("ICE-070", of=VECTOR)
 def footers_can_be_read(one: DeletionVector) -> Iterator[Violation]:
-    """Readers that find vectors by the footer cannot read the data file any more."""
+    """Readers that find vectors by the footer can no longer read the data file."""
     try:
         _ = _footer(one)
     except Malformed as error:
@@ -68,7 +68,7 @@ def _blob(one: DeletionVector, footer: PuffinFooter) -> Blob | None:
 
 @rule("ICE-071", of=VECTOR)
 def footers_list_the_vector(one: DeletionVector) -> Iterator[Violation]:
-    """Readers that go by the footer take other bytes for the vector, or find none: other rows are deleted."""
+    """Readers that use the footer take other bytes for the vector, or find none: other rows are deleted."""
     footer = _footer(one)
     if _blob(one, footer) is not None:
         return
@@ -89,7 +89,7 @@ def footers_list_the_vector(one: DeletionVector) -> Iterator[Violation]:
 
 @rule("ICE-072", of=VECTOR)
 def footers_describe_the_vector(one: DeletionVector) -> Iterator[Violation]:
-    """Readers that go by the footer delete rows of another file, or count other rows."""
+    """Readers that use the footer delete rows of another file, or count other rows."""
     footer, count = _footer(one), one.bitmap.count
     blob = _blob(one, footer)
     if blob is None:

@@ -1,4 +1,4 @@
-"""Checks of the ids that rows of data files are given, tier ``meta``."""
+"""Checks of the assigned row ids of data files, tier ``meta``."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ REMEDY = repairs.ICEBERG_ROW_IDS.text
 
 
 def _ids(state: IcebergState) -> list[RowIds]:
-    """The ids of all live data files, each file once. Raises `NotApplicable` if rows have none."""
+    """The row ids of all live data files, each file once. Raises `NotApplicable` if rows have no ids."""
     if state.version < ROW_IDS_SINCE:
         raise NotApplicable
     ids_by_path: dict[str, RowIds] = {}
@@ -39,7 +39,7 @@ def _ids(state: IcebergState) -> list[RowIds]:
 
 @rule("ICE-028", of=TABLE)
 def ids_are_given_once(table: IcebergTable) -> Iterator[Violation]:
-    """Two rows are taken for versions of the same one, and changes of one for changes of the other."""
+    """Readers take two rows for versions of the same row, and confuse their changes."""
     widest: RowIds | None = None
     for ids in _ids(table.state):
         if widest is not None and ids.first < widest.end:
@@ -51,7 +51,7 @@ def ids_are_given_once(table: IcebergTable) -> Iterator[Violation]:
 
 @rule("ICE-029", of=TABLE)
 def the_next_id_is_free(table: IcebergTable) -> Iterator[Violation]:
-    """Rows that are added next get ids that others have."""
+    """New rows get ids that other rows already have."""
     last = max(_ids(table.state), key=lambda ids: ids.end)
     next_id = table.state.metadata.get("next-row-id")
     if type(next_id) is not int or next_id < last.end:
@@ -65,7 +65,7 @@ def the_next_id_is_free(table: IcebergTable) -> Iterator[Violation]:
 
 @rule("ICE-092", of=TABLE)
 def ids_of_snapshots_were_given_away(table: IcebergTable) -> Iterator[Violation]:
-    """The next rows get ids that rows of the snapshot have."""
+    """New rows get ids that rows of the snapshot already have."""
     state = table.state
     following = state.metadata.get("next-row-id")
     if state.version < ROW_IDS_SINCE:
@@ -95,7 +95,7 @@ def ids_of_snapshots_were_given_away(table: IcebergTable) -> Iterator[Violation]
 
 @rule("ICE-099", of=TABLE)
 def rows_of_snapshots_have_ids(table: IcebergTable) -> Iterator[Violation]:
-    """The rows have no ids, and cannot be followed from one snapshot to the next."""
+    """Rows without ids cannot be followed from one snapshot to the next."""
     state = table.state
     snapshot = state.snapshot
     if state.version < ROW_IDS_SINCE or snapshot is None:
@@ -128,7 +128,7 @@ def _is_added_since_3(manifest: Manifest, snapshot: Json) -> bool:
 
 @rule("ICE-100", of=TABLE)
 def deletes_have_no_row_ids(table: IcebergTable) -> Iterator[Violation]:
-    """Nothing that readers look for: rows of delete files are not rows of the table."""
+    """Readers do not look for them, since rows of delete files are not rows of the table."""
     state = table.state
     if state.version < ROW_IDS_SINCE or all(each.listed.content == DATA for each in state.manifests):
         raise NotApplicable

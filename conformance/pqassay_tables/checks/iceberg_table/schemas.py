@@ -1,4 +1,4 @@
-"""Checks of the schema of a data file beside that of its table, tier ``footer``."""
+"""Checks of the schema of a data file against the schema of its table, tier ``footer``."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from pqassay_tables.under_test.file_schemas import Problem
 
 @rule("ICE-094", of=CLAIMED, only=has_schema)
 def types_are_those_of_the_table(file: ClaimedFile) -> Iterator[Violation]:
-    """Readers fail, or make other values of those that the file has."""
+    """Readers fail, or convert the values of the file to other values."""
     return other_types(file, Problem.TYPE)
 
 
 @rule("ICE-095", of=CLAIMED, only=is_data_file)
 def required_columns_are_there(file: ClaimedFile) -> Iterator[Violation]:
-    """Readers fail, or find nulls where there can be none."""
+    """Readers fail, or return nulls in a column that cannot be null."""
     return absent_columns(file)
 
 
 @rule("ICE-096", of=CLAIMED, only=is_data_file)
 def columns_are_found(file: ClaimedFile) -> Iterator[Violation]:
-    """Readers find nulls instead of the values, or fail."""
+    """Readers return nulls instead of the values, or fail."""
     return columns_not_found(file)
 
 

@@ -1,4 +1,4 @@
-"""Checks of the snapshots of an Iceberg table, tier ``meta``: their members, and what they say about themselves."""
+"""Checks of the snapshots of an Iceberg table, tier ``meta``: their members, and their summaries."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from pqassay_tables.under_test.table import metadata_field
 
 
 def _snapshots(table: IcebergTable) -> list[tuple[int, Json]]:
-    """The snapshots with their places. Raises `NotApplicable` without any."""
+    """The snapshots with their positions. Raises `NotApplicable` if there are none."""
     found = list(enumerate(objects(table.state.metadata, "snapshots")))
     if not found:
         raise NotApplicable
@@ -54,7 +54,7 @@ def snapshots_have_their_members(table: IcebergTable) -> Iterator[Violation]:
 
 @rule("ICE-086", of=TABLE)
 def summaries_name_an_operation(table: IcebergTable) -> Iterator[Violation]:
-    """Some readers refuse the table, and those that read changes leave the snapshot out, or do not."""
+    """Some readers refuse the table. Readers of changes either skip the snapshot or not."""
     summaries = [
         (place, one, cast("Json", one["summary"]))
         for place, one in _snapshots(table)
@@ -72,7 +72,7 @@ def summaries_name_an_operation(table: IcebergTable) -> Iterator[Violation]:
 
 @rule("ICE-087", of=TABLE)
 def summaries_count_what_was_added(table: IcebergTable) -> Iterator[Violation]:
-    """A reader of what a snapshot did gets a wrong number."""
+    """Readers of the changes of a snapshot get a wrong number."""
     state, own = table.state, table.state.snapshot_id
     added: list[Entry] = []
     for entry in state.entries:
@@ -102,7 +102,7 @@ def summaries_count_what_was_added(table: IcebergTable) -> Iterator[Violation]:
 
 @rule("ICE-056", of=TABLE, only=has_snapshot)
 def totals_are_the_sums_of_the_entries(table: IcebergTable) -> Iterator[Violation]:
-    """Engines that answer counts by them give a wrong number."""
+    """Engines that answer counts from the totals return a wrong number."""
     sums = _sums(table.state.entries)
     totals = {
         "total-data-files": (sums.files, " data files"),
@@ -117,7 +117,10 @@ def totals_are_the_sums_of_the_entries(table: IcebergTable) -> Iterator[Violatio
 
 
 class _Sums(NamedTuple):
-    """What some entries come to. Sizes are not compared where there are delete files, since writers count parts of them, or all, or nothing."""
+    """The totals of some entries.
+
+    Sizes are not compared if there are delete files, since writers count them in part, completely, or not at all.
+    """
 
     files: int
     delete_files: int
@@ -140,7 +143,10 @@ def _sums(entries: Sequence[Entry]) -> _Sums:
 def _summary_counts(
     table: IcebergTable, counts: Mapping[str, tuple[int, str]], words: str
 ) -> Iterator[Violation]:
-    """Compare the counts in the summary of the snapshot with true ones, each with what it counts. Raises `NotApplicable` if it has none of them."""
+    """Compare the counts in the summary of the snapshot with true counts.
+
+    ``words`` name what is counted. Raises `NotApplicable` without counts.
+    """
     summary: Any = (table.state.snapshot or {}).get("summary")
     given = {name: number for name in counts if (number := total(summary, name)) is not None}
     if not given:
@@ -169,7 +175,7 @@ def schemas_of_snapshots_are_there(table: IcebergTable) -> Iterator[Violation]:
 
 @rule("ICE-093", of=TABLE)
 def version_1_has_no_sequence_numbers(table: IcebergTable) -> Iterator[Violation]:
-    """Some readers take the numbers for too great, and refuse the table."""
+    """Some readers consider the numbers too great, and refuse the table."""
     if table.state.version > 1:
         raise NotApplicable
     for place, snapshot in _snapshots(table):

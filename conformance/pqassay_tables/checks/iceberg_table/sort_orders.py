@@ -1,4 +1,4 @@
-"""Checks of how files are sorted: that the table knows the order, tier ``meta``, and that rows are in it, tier ``values``."""
+"""Checks of sort orders: that the table defines them, tier ``meta``, and that rows follow them, tier ``values``."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @rule("ICE-027", of=TABLE)
 def sort_orders_are_known(table: IcebergTable) -> Iterator[Violation]:
-    """Readers take the file for one that is not sorted; position deletes have an order of their own."""
+    """Readers treat the file as unsorted; position deletes have their own order."""
     known = {None, UNSORTED, *table.state.schema.orders}
     sorted_files = [
         entry for entry in table.state.entries if entry.value(field_ids.SORT_ORDER_ID) is not None
@@ -53,7 +53,7 @@ def sort_orders_are_known(table: IcebergTable) -> Iterator[Violation]:
     only=lambda values: values.file.claims is not None and values.file.claims.order is not None,
 )
 class RowsAreInTheirOrder(JoinedRows):
-    """Readers that merge sorted files, or look for a value by halving, miss rows or return them out of order."""
+    """Readers that merge sorted files, or use binary search, miss rows or return them out of order."""
 
     def __init__(self, file: FileUnderTest, outcome: Outcome) -> None:
         super().__init__(file, outcome)
@@ -65,7 +65,7 @@ class RowsAreInTheirOrder(JoinedRows):
             raise NotChecked(order.unknown, "tool")
         outcome.applies = True
         self._order = order
-        # A column that the file does not have has one value in all rows.
+        # A column that the file lacks has the same value in all rows.
         self._columns = [
             (ordinal, column)
             for column in order.columns
@@ -76,7 +76,7 @@ class RowsAreInTheirOrder(JoinedRows):
         self._last: list[Cell] | None = None
 
     def take(self, values: ChunkValues) -> dict[int, SortedRows]:
-        """The rows of a chunk, by each value that follows from its column."""
+        """The rows of a chunk, by each sort key that is derived from its column."""
         from pqassay_tables.values.table_order import sorted_rows  # noqa: PLC0415 - numpy, at this tier only
 
         own = enumerate(self._columns)
@@ -87,11 +87,11 @@ class RowsAreInTheirOrder(JoinedRows):
         }
 
     def lose(self) -> None:
-        """The row before the next row group is not known."""
+        """Note that the row before the next row group is unknown."""
         self._last = None
 
     def compare(self, group: int, taken: Mapping[int, dict[int, SortedRows]]) -> Iterator[Violation]:
-        """No row is out of order, the first one beside the last one of the row group before."""
+        """Yield a violation for the first row out of order, including the first row after the previous row group."""
         from pqassay.values.claims.row_order import first_descent  # noqa: PLC0415 - numpy, at this tier only
         from pqassay_tables.values.table_order import out_of_order_by, shown_cell  # noqa: PLC0415 - likewise
 

@@ -12,7 +12,7 @@ from pqassay_tables.under_test.iceberg_table import IcebergTable
 from pqassay_tables.under_test.table import raised_field
 
 TABLE = table_of(IcebergTable, "Iceberg table")
-"""The table as its metadata describe it."""
+"""A table, as described by its metadata."""
 
 MANIFEST = parts_of(TABLE, manifests_of, "manifest")
 """A manifest of the snapshot."""
@@ -25,7 +25,7 @@ BOUNDS_OF_COLUMN = parts_of(TABLE, bounds_of, "bounds of a column of manifests")
 
 
 def broken_by_reading(table: IcebergTable, rule_id: str) -> Iterator[Violation]:
-    """The place where the metadata cannot be read, if a rule is why."""
+    """Yield the violation at the place where the metadata cannot be read, if this rule is the reason."""
     try:
         _ = table.metadata if rule_id == "ICE-001" else table.state
         if rule_id == "ICE-001":

@@ -1,4 +1,4 @@
-"""Checks of what a manifest says about a data file, against its values: tier ``values``."""
+"""Checks of a manifest's claims about a data file against its values, tier ``values``."""
 
 from __future__ import annotations
 
@@ -20,40 +20,40 @@ if TYPE_CHECKING:
 
 @value_rule("ICE-040", audited=ICEBERG_VALUES)
 def values_lie_in_their_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """Readers skip the file for a value beyond a bound."""
+    """Readers that look for a value beyond a bound skip the file."""
     yield from enclosing_bounds(chunk)
     yield from enclosed_zeros(chunk)
 
 
 @value_rule("ICE-041", audited=ICEBERG_VALUES)
 class NullsOfManifestAreCounted(ClaimedCounts):
-    """A file of only nulls is skipped for every value, one without any for the search for nulls."""
+    """Readers skip a file of only nulls for every value, and a file without nulls when they look for nulls."""
 
 
 @value_rule("ICE-042", audited=ICEBERG_VALUES)
 class NansOfManifestAreCounted(ClaimedCounts):
-    """A file of nothing but NaN is skipped for every number."""
+    """Readers skip a file of only NaN for every number."""
 
     metric = Metric.NANS
     are = "are NaN"
 
     def take(self, values: ChunkValues, _: int) -> tuple[int, int]:
-        """How many values of a chunk are NaN, of how many rows."""
+        """The number of NaN values in a chunk, and the number of rows."""
         return int(values.is_nan.sum()), values.entries
 
 
 @value_rule("ICE-043", audited=ICEBERG_VALUES)
 def rows_have_the_partition_values_of_their_file(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """A query for another value of the column does not look into the file."""
+    """A query for another value of the column skips the file."""
     return partition_values(chunk)
 
 
 @value_rule("ICE-101", audited=ICEBERG_VALUES)
 def stored_row_ids_were_given_away(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
-    """Rows that are added next get ids that others have."""
+    """New rows get ids that other rows already have."""
     return ids_given_away(chunk)
 
 
 @value_rule("ICE-102", audited=ICEBERG_VALUES)
 class RowsHaveIdsOfTheirOwn(DistinctRowIds):
-    """Two rows are taken for versions of the same one."""
+    """Readers take two rows for versions of the same row."""

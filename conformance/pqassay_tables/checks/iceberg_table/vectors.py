@@ -1,4 +1,4 @@
-"""Checks of deletion vectors: what manifests say about them, tier ``meta``, and their bytes, tier ``footer``."""
+"""Checks of deletion vectors: claims of manifests about them, tier ``meta``, and their bytes, tier ``footer``."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ REMEDY = repairs.ICEBERG_BEFORE.text
 
 
 def is_vector(one: IcebergEntry) -> bool:
-    """Whether it is the entry of a deletion vector."""
+    """Whether the entry belongs to a deletion vector."""
     return one.entry.format == PUFFIN
 
 
@@ -52,7 +52,7 @@ def vectors_can_be_found(one: IcebergEntry) -> Iterator[Violation]:
 
 @rule("ICE-024", of=TABLE)
 def a_file_has_one_vector(table: IcebergTable) -> Iterator[Violation]:
-    """Readers take one of them, and rows that the others delete come back."""
+    """Readers use one of the vectors, and rows that the others delete reappear."""
     seen: dict[str, Entry] = {}
     vectors = [entry for entry in table.state.entries if entry.format == PUFFIN]
     if not vectors:
@@ -70,7 +70,7 @@ def a_file_has_one_vector(table: IcebergTable) -> Iterator[Violation]:
 
 @rule("ICE-025", of=ENTRY, only=is_vector)
 def vectors_lie_in_their_files(one: IcebergEntry) -> Iterator[Violation]:
-    """Without the vector the file cannot be read, or all deleted rows come back."""
+    """Without the vector, the file cannot be read, or all deleted rows reappear."""
     offset, size, actual = (
         one.entry.value(field_ids.CONTENT_OFFSET),
         one.entry.value(field_ids.CONTENT_SIZE_IN_BYTES),
@@ -97,29 +97,29 @@ VECTOR = vectors_of("iceberg", "deletion vector of an Iceberg table")
 
 @rule("ICE-035", of=VECTOR)
 def lengths_agree(one: DeletionVector) -> Iterator[Violation]:
-    """Where they differ, the vector is elsewhere, and readers refuse it or delete other rows."""
+    """If they differ, the vector is elsewhere, and readers refuse it or delete other rows."""
     return wrong_length(one)
 
 
 @rule("ICE-036", of=VECTOR)
 def checksums_are_right(one: DeletionVector) -> Iterator[Violation]:
-    """A bit that is turned deletes another row; only readers that compare the checksum notice."""
+    """A flipped bit deletes another row; only readers that compare the checksum notice."""
     return wrong_checksum(one)
 
 
 @rule("ICE-037", of=VECTOR)
 def vectors_are_bitmaps(one: DeletionVector) -> Iterator[Violation]:
-    """Readers cannot read anything else, and do not know which rows are deleted."""
+    """Readers cannot read anything else, so the deleted rows are unknown."""
     return no_bitmap(one)
 
 
 @rule("ICE-038", of=VECTOR)
 def cardinalities_are_right(one: DeletionVector) -> Iterator[Violation]:
-    """Engines that count rows by manifests give a wrong number, and others refuse the vector."""
+    """Engines that count rows by manifests return a wrong number, and others refuse the vector."""
     return wrong_cardinality(one)
 
 
 @rule("ICE-039", of=VECTOR)
 def positions_are_those_of_rows(one: DeletionVector) -> Iterator[Violation]:
-    """The vector is that of another file: rows that were to go remain, and others are gone."""
+    """The vector belongs to another file: deleted rows reappear, and other rows are missing."""
     return positions_beyond_rows(one)

@@ -1,4 +1,4 @@
-"""Delta tables: the log, read into facts as they are written.
+"""The log of Delta tables, parsed into facts.
 
 Contents: the log files of a version (`segment`), their actions (`actions`, `checkpoint`), the columns
 (`schema`), the claims about files (`statistics`, `values`, `vectors`), and the complete state of the table at

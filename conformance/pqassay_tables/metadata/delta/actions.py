@@ -1,4 +1,4 @@
-"""The actions of commits: lines of JSON, read strictly, with numbers as they are written."""
+"""The actions of commits: lines of JSON, parsed strictly, with exact numbers."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _DECODER = json.JSONDecoder(
 
 
 def parse(text: str) -> Any:
-    """A JSON text.
+    """Parse a JSON text.
 
     Raises:
-        ValueError: It is not JSON, is nested too deeply, holds a number of thousands of digits, or a member twice.
+        ValueError: The text is not JSON, is nested too deeply, has a number of thousands of digits, or repeats a member.
     """
     try:
         return _DECODER.decode(text)
@@ -33,7 +33,7 @@ def parse(text: str) -> Any:
 
 
 def object_of(given: Any) -> Json:
-    """A value that is a JSON object; an empty one in place of any other."""
+    """A value if it is a JSON object; otherwise an empty object."""
     return cast("Json", given) if isinstance(given, dict) else {}
 
 
@@ -78,7 +78,7 @@ def bad_line(file: str, data: bytes, number: int, reason: str) -> Malformed:
 
 
 def line_span(data: bytes, number: int) -> tuple[int, int]:
-    """Where a line begins and ends, in bytes, without its end."""
+    """The start and the end of a line in bytes, without the line feed."""
     start = 0
     for _ in range(number):
         start = data.index(b"\n", start) + 1

@@ -1,4 +1,4 @@
-"""The actions of a checkpoint: a Parquet file, several, or JSON lines, and the sidecars that they name."""
+"""The actions of a checkpoint: one or several Parquet files or JSON lines, and the sidecars that they name."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ def checkpoint_actions(files: TableFiles, names: Sequence[str], sizes: dict[str,
 
     Args:
         files: The files of the table.
-        names: Those of the checkpoint, in the folder of the log.
-        sizes: Takes the lengths of what is read.
+        names: The files of the checkpoint, in the folder of the log.
+        sizes: Receives the sizes of the files that are read.
 
     Raises:
-        Malformed: DLT-003, one of its files cannot be read.
+        Malformed: DLT-003, a file of the checkpoint cannot be read.
     """
     sidecars: dict[str, Any] = {}
     for name in names:
@@ -43,7 +43,7 @@ def checkpoint_actions(files: TableFiles, names: Sequence[str], sizes: dict[str,
                     raise _broken(file, f"it names the sidecar {str(sidecar.get('path'))[:80]!r}{again}")
                 sidecars[own] = sidecar.get("sizeInBytes")
             yield file, number, action
-    # A sidecar names no further ones, so that they cannot lead in a circle.
+    # Sidecars of sidecars are not followed, so there are no cycles.
     for name, size in sidecars.items():
         file = f"{DELTA_LOG}/{DELTA_SIDECARS}/{name}"
         yield from _of_file(files, file, sizes)
@@ -82,7 +82,7 @@ def actions_of_parquet(file: str, data: bytes) -> Iterator[Placed]:
 
 
 def _plain(value: Any) -> Json:
-    """A struct as JSON would hold it: without members that are null, maps as objects."""
+    """A struct as a JSON object: without null members, and with maps as objects."""
     plain: Json = {}
     for name, member in value.items():
         if member is None:
@@ -100,7 +100,7 @@ def _plain(value: Any) -> Json:
 
 
 def _written(value: Any) -> Any:
-    """A value of a column's type as JSON would hold it in statistics."""
+    """A value of a column's type in the JSON form of statistics."""
     if isinstance(value, dict):
         return {name: _written(member) for name, member in value.items()}
     if isinstance(value, float) and not math.isfinite(value):
@@ -108,7 +108,9 @@ def _written(value: Any) -> Any:
     if isinstance(value, float):
         return Decimal(repr(value))
     if isinstance(value, datetime):
-        return f"{value.replace(tzinfo=None).isoformat()}Z"  # a type without zones takes it with one as well
+        return (
+            f"{value.replace(tzinfo=None).isoformat()}Z"  # a type without time zone accepts a value with one
+        )
     return value.isoformat() if isinstance(value, date) else value
 
 

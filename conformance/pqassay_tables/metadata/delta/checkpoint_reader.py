@@ -27,19 +27,19 @@ KINDS = ("txn", "add", "remove", "metaData", "protocol", "domainMetadata", "chec
 """The columns that are actions."""
 
 BATCH = 4096
-"""Rows of a part."""
+"""The number of rows of a part."""
 
 ROWS_FLOOR, BYTES_OF_ROW = 1 << 13, 4
-"""Rows that are read: this many, and one for each of this many bytes. An entry has a path, which does not compress to less."""
+"""The limit of rows that are read: a constant, and one more for a number of bytes. An entry has a path, which does not compress to less."""
 
 PLAIN_FLOOR, PLAIN_RATIO = 1 << 26, 256
-"""Bytes of values that are read: this many, and this many for each byte of the file."""
+"""The limit of bytes of values that are read: a constant, and a number for each byte of the file."""
 
 SECONDS, BYTES_PER_SECOND = 60, 1 << 20
-"""Time for a file: this long, and a second for each of this many bytes."""
+"""The time for a file in seconds: a constant, and one more for a number of bytes."""
 
 MEMORY = 1 << 30
-"""Bytes of memory beside those of the values."""
+"""The memory limit in bytes, in addition to the values."""
 
 HEAD = struct.Struct("<cQ")
 REQUEST = struct.Struct("<QQ")
@@ -62,7 +62,7 @@ def batches(file: str, data: bytes) -> Iterator[Any]:
 
     Raises:
         BrokenCheckpointError: The file cannot be read.
-        Unsupported: It holds too much for its size, pyarrow did not survive it, or there is none.
+        Unsupported: The file expands too much for its size, pyarrow crashed, or pyarrow is not installed.
     """
     try:
         import pyarrow as pa  # noqa: PLC0415 - only tables with checkpoints need it, and a browser has none
@@ -75,11 +75,11 @@ def batches(file: str, data: bytes) -> Iterator[Any]:
             yield from stream
 
 
-# ------------------------------------------------------------------------------------------------ the process that asks
+# ------------------------------------------------------------------------------------------------ the requesting process
 
 
 class _Reader:
-    """The process that reads, started when it is first needed and again when a file has ended it."""
+    """The reading process, started on first use, and again after a file ended it."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -87,7 +87,7 @@ class _Reader:
         self.owner = 0
 
     def parts(self, file: str, data: bytes) -> list[bytes]:
-        """The parts of the stream; see `batches` for errors."""
+        """The parts of the stream for a file; see `batches` for errors."""
         with self.lock:
             try:
                 return self._ask(file, data)
@@ -95,7 +95,7 @@ class _Reader:
                 raise Unsupported(f"{file}: {self._end()}", field=file) from None
             except BaseException as error:
                 if not isinstance(error, (BrokenCheckpointError, Unsupported)):
-                    self._end()  # a reply is left half read
+                    self._end()  # the rest of a reply is unread
                 raise
 
     def _ask(self, file: str, data: bytes) -> list[bytes]:
@@ -119,7 +119,7 @@ class _Reader:
 
     def _running(self) -> subprocess.Popen[bytes]:
         if self.owner != os.getpid():
-            self.process = None  # of the process from which this one was forked, and still in use there
+            self.process = None  # of the parent of this fork, where it is still in use
         elif self.process is not None and self.process.poll() is not None:
             self._end()
         if self.process is None:
@@ -135,7 +135,7 @@ class _Reader:
         return self.process
 
     def _end(self) -> str:
-        """End the process, and say how it ended."""
+        """End the process; return how it ended."""
         process, self.process = self.process, None
         if process is None:
             return "the process that reads it could not be started"
@@ -153,7 +153,7 @@ class _Reader:
         return f"the process that read it {how}"
 
     def close(self) -> None:
-        """End the process if this one has started it."""
+        """End the process, if this process started it."""
         if self.owner == os.getpid():
             self._end()
 
@@ -163,7 +163,7 @@ atexit.register(_reader.close)
 
 
 def reading_process() -> int | None:
-    """The id of the process that reads, while there is one."""
+    """The id of the reading process, if it is running."""
     return None if _reader.process is None else _reader.process.pid
 
 
@@ -174,16 +174,16 @@ def _exactly(stream: IO[bytes], length: int) -> bytes:
     return data
 
 
-# ---------------------------------------------------------------------------------------------- the process that reads
+# ---------------------------------------------------------------------------------------------- the reading process
 
 
 def main() -> None:
     """Read files from standard input until it ends."""
     signal.signal(
         signal.SIGINT, signal.SIG_IGN
-    )  # a terminal sends it to all; the process that asks ends this one
+    )  # a terminal sends it to all processes; the requesting process ends this one
     replies = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # whatever a library prints is not a reply
+    os.dup2(2, 1)  # output of libraries is not a reply
     requests = sys.stdin.buffer
     while len(head := requests.read(REQUEST.size)) == REQUEST.size:
         seconds, length = REQUEST.unpack(head)

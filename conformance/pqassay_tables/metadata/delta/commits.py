@@ -1,4 +1,4 @@
-"""The commits of a Delta table that added some of its files, found in the log from its end."""
+"""The commits of a Delta table that added some of its files, searched in the log from the newest on."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class FileOwners:
 
     Attributes:
         wrote: The owner who added the file to the table.
-        claimed: The owner of the entry that is live: another one, where statistics were computed later or rows were deleted.
+        claimed: The owner of the live entry, which differs if statistics were computed later or rows were deleted.
     """
 
     wrote: Owner
@@ -63,10 +63,10 @@ def owners_in_log(
 
 
 def owner_in_log(files: TableFiles, file: str) -> Owner:
-    """The owner of a commit, by its file in the log; unknown of any other file there.
+    """The owner of a commit, given its file in the log; unknown for other files.
 
     Raises:
-        FormatError: It cannot be read.
+        FormatError: The file cannot be read.
         OSError: Likewise.
     """
     number = delta_commit(file.rpartition("/")[2])
@@ -81,7 +81,7 @@ def _info(lines: Iterable[Json]) -> Json | None:
 
 
 def _added(files: TableFiles, number: int, wanted: Collection[str]) -> Iterator[tuple[str, bool, Owner]]:
-    """Yield the wanted files that a commit adds, and whether none did before it, as far as it shows that."""
+    """Yield the wanted files that a commit adds, and whether the commit shows that they are new."""
     file = f"{DELTA_LOG}/{commit_name(number)}"
     try:
         lines = [action for _, action in actions(file, files.read(file))]
@@ -99,7 +99,7 @@ def _added(files: TableFiles, number: int, wanted: Collection[str]) -> Iterator[
         if path is None or path not in wanted:
             continue
         owner = owner or owner_of_commit(number, _info(lines))
-        # A file whose entry is replaced, or whose entry changes no rows, may have been there before.
+        # If an entry is replaced or changes no rows, the file may have existed before.
         yield path, path not in removed and cast("Json", add).get("dataChange") is True, owner
 
 

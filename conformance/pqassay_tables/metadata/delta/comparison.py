@@ -1,7 +1,7 @@
-"""What two sources say about one file, compared: the texts and the structs of a checkpoint, a checkpoint and the log before it.
+"""Comparison of two sources about one file: texts and structs of a checkpoint, or a checkpoint and the earlier log.
 
-If one of them has no value, there is nothing to compare.  Numbers compare by value and not as they are
-written, and timestamps may be cut to milliseconds in one of the two.
+If one of them has no value, there is nothing to compare. Numbers are compared by value, and timestamps may be truncated to milliseconds in
+one of the two.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from pqassay_tables.metadata.moments import MILLISECOND
 
 
 class Difference(NamedTuple):
-    """A member of which two sources say different things.
+    """A member with different values in two sources.
 
     Attributes:
-        path: The names that lead to it, in the statistics or partition values.
-        column: The column, for messages; ``None`` for what is about the file.
-        one, other: What they say.
+        path: Its path in the statistics or partition values.
+        column: The column, for messages; ``None`` for a member about the file.
+        one, other: The two values.
     """
 
     path: tuple[str, ...]
@@ -37,12 +37,12 @@ class Difference(NamedTuple):
 def statistics_differ(
     schema: DeltaSchema, one: Json, other: Json, *, is_whole: bool = False
 ) -> Iterator[Difference]:
-    """Yield what two statistics of one file say differently.
+    """Yield the differences between two statistics of one file.
 
     Args:
         schema: The columns.
         one, other: The statistics.
-        is_whole: Whether the first has to say all that the second does.
+        is_whole: Whether the first must have all members of the second.
     """
     for name in (ROWS, TIGHT):
         first, again = one.get(name), other.get(name)
@@ -59,11 +59,11 @@ def statistics_differ(
 
 
 def _is_same(column: DeltaColumn, member: str, said: Any, again: Any, *, is_open: bool) -> bool:
-    """Whether two values say the same; another rule may judge what is not a value of the type, unless that is not open."""
+    """Whether two values are equal; with ``is_open``, an invalid value counts as equal, since another rule judges it."""
     if said == again or member == NULLS:
         return bool(said == again) or isinstance(
             said, dict
-        )  # of lists and maps, some count what is in them as well
+        )  # for lists and maps, some writers also count the items
     try:
         kind, read = reading_of(column)
         left, right = read(said), read(again)
@@ -79,7 +79,7 @@ def _is_same(column: DeltaColumn, member: str, said: Any, again: Any, *, is_open
 
 
 def _narrow(value: Any) -> bytes | float:
-    """A number as a column of 4 bytes holds it."""
+    """A number rounded to a column of 4 bytes."""
     try:
         return struct.pack("<f", value)
     except OverflowError:
@@ -91,7 +91,7 @@ def _cut(moment: Any) -> int:
 
 
 def partitions_differ(schema: DeltaSchema, texts: Json, parsed: Json) -> Iterator[Difference]:
-    """Yield where the texts and the struct of partition values differ."""
+    """Yield the differences between the texts and the struct of partition values."""
     for column in schema.partition:
         name = column.path[0]
         if name not in texts or name not in parsed:
@@ -107,7 +107,7 @@ def partitions_differ(schema: DeltaSchema, texts: Json, parsed: Json) -> Iterato
             right = reading_of(column).read(value)
         except (ValueError, UnknownType, TypeError, AttributeError):
             continue
-        if left != right and written(left) != written(right):  # two NaN are written alike
+        if left != right and written(left) != written(right):  # any two NaN are equal
             yield Difference((name,), column.name, written(text), written(value))
 
 
@@ -115,22 +115,22 @@ DESCRIBED = {
     "protocol": ("minReaderVersion", "minWriterVersion", "readerFeatures", "writerFeatures"),
     "metaData": ("id", "format", "schemaString", "partitionColumns", "configuration"),
 }
-"""The members that say what a table is; names and dates change nothing."""
+"""The members that define a table; names and dates are not compared."""
 
 
 def described_differ(kind: str, one: Json, other: Json) -> Iterator[str]:
-    """Yield the members of two actions ``protocol`` or ``metaData`` that say different things."""
+    """Yield the members with different values in two actions ``protocol`` or ``metaData``."""
     for name in DESCRIBED[kind]:
         if _meant(name, one.get(name)) != _meant(name, other.get(name)):
             yield name
 
 
 def _meant(name: str, given: Any) -> Any:
-    """What a member says, however it is written: features have no order, and none of them are as good as an empty list."""
+    """The meaning of a member, independent of its form: features are unordered, and absent features equal an empty list."""
     if name.endswith("Features"):
         return sorted(map(str, given)) if isinstance(given, list) else []
     if name == "format" and isinstance(given, dict):
-        return cast("Json", given).get("provider")  # its options are empty, or absent
+        return cast("Json", given).get("provider")  # its options are empty or absent
     if name == "schemaString" and isinstance(given, str):
         try:
             return parse(given)

@@ -1,4 +1,4 @@
-"""The columns that readers of a Delta table look for in its data files, as ``schemaString`` declares them."""
+"""The columns that readers of a Delta table look for in its data files, from ``schemaString``."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def table_schema(metadata: Json, schema: DeltaSchema, *, may_be_wider: bool) -> 
 
     Args:
         metadata: The ``metaData`` action.
-        schema: What was read of it.
+        schema: The parsed schema.
         may_be_wider: Whether types may have been widened.
     """
     partition = {column.name for column in schema.partition}
@@ -47,23 +47,23 @@ def table_schema(metadata: Json, schema: DeltaSchema, *, may_be_wider: bool) -> 
 
 
 def _last_id(metadata: Json) -> int:
-    """The greatest id that a column has had, as properties of the table tell; 0 if they do not."""
+    """The greatest id of any column so far, from the table properties; 0 if unknown."""
     given = str(object_of(metadata.get("configuration")).get(MAX_COLUMN_ID, ""))
     return int(given[:10]) if given.isdecimal() else 0
 
 
 def was_never(_: Held, __: Held) -> bool:
-    """Types are never changed."""
+    """Always false, for tables whose types never change."""
     return False
 
 
 def may_have_been(table: Held, file: Held) -> bool:
-    """Whether the type of a file may have been widened to that of the table."""
+    """Whether the file's type may have been widened to the table's."""
     return is_widened(_NAMES.get(file, str(file)), _NAMES.get(table, str(table)))
 
 
 def _members(struct: Any, within: str, mode: str, depth: int, *, is_required: bool) -> Iterator[TableField]:
-    """The members of a struct; of one that is in a list or a map those alone that are declared as they have to be."""
+    """Yield the members of a struct; inside a list or a map, only members with a valid declaration."""
     fields = struct.get("fields")
     for given in fields if isinstance(fields, list) else ():
         declared: Json = object_of(given)
@@ -79,7 +79,7 @@ def _members(struct: Any, within: str, mode: str, depth: int, *, is_required: bo
 
 
 def _of_type(kind: Any, name: str, mode: str, depth: int, *, is_required: bool = False) -> TableField:
-    """A column of a type; how it is found in a file, the field that has the type says."""
+    """The column of a type; its identification in files comes from the field with the type."""
     inner: Json = cast("Json", kind) if isinstance(kind, dict) else {"type": kind}
     shown = str(inner.get("type"))
     held = _held(shown) if isinstance(kind, str) else None
@@ -102,5 +102,5 @@ def _held(kind: str) -> Held | None:
     try:
         precision, scale = decimal_of(kind, kind) or (0, 0)
     except Malformed:
-        return None  # in a list or a map
+        return None  # inside a list or a map
     return Held("decimal", precision, scale)

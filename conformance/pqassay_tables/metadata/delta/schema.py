@@ -1,4 +1,4 @@
-"""The columns of a Delta table, as ``schemaString`` declares them, flat: members of structs are columns of their own."""
+"""The columns of a Delta table, as declared in ``schemaString``, flattened: members of structs are separate columns."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from pqassay_tables.metadata.delta.actions import Json, object_of, parse
 SCHEMA = "DLT-005"
 
 DEEPEST = 100
-"""Levels of structs that are read."""
+"""The number of nested struct levels that are read."""
 
 _DECIMAL = re.compile(r"decimal\(\s*(\d{1,2})\s*,\s*(-?\d{1,2})\s*\)", re.ASCII)
 
 DEFAULT_DECIMAL = (10, 0)
-"""Precision and scale of a decimal that says neither, as Spark reads it."""
+"""The precision and scale that Spark assumes for a decimal without them."""
 
 NESTED = ("array", "map", "struct")
-"""Types that are declared by an object; of arrays and maps nothing is said but their nulls."""
+"""Types that are declared by an object; for arrays and maps, only null counts are compared."""
 
 
 @dataclass(frozen=True)
@@ -31,13 +31,13 @@ class DeltaColumn:
     """A column, or a member of a struct.
 
     Attributes:
-        name: The users' name of the column, its path joined by dots.
-        path: Its names in data files and in statistics.
+        name: The name that users see, as a path joined by dots.
+        path: Its path in data files and in statistics.
         type: The name of its type; ``array`` or ``map``.
-        field_id: Its id, where columns are mapped.
+        field_id: Its id, with column mapping.
         decimal: Precision and scale of a decimal.
         is_partition: Whether its values are in the log.
-        is_required: Whether neither it nor a struct that it is in may be null.
+        is_required: Whether it and all structs around it cannot be null.
         changes: The changes of its type, from its metadata; changes inside a list or a map have a path.
     """
 
@@ -61,11 +61,11 @@ class DeltaSchema:
     """The columns of a table.
 
     Attributes:
-        columns: All but structs, in their order.
+        columns: All columns except structs, in order.
         structs: The paths of structs.
         partition: The partition columns, in the order of ``partitionColumns``.
-        mode: How columns are found in data files: ``none``, ``name`` or ``id``.
-        logical: The names that users see, for those columns that are called otherwise in files: the path of the column by them.
+        mode: The column mapping mode: ``none``, ``name`` or ``id``.
+        logical: The path in files by the name that users see, for columns with different names in files.
     """
 
     columns: tuple[DeltaColumn, ...]
@@ -76,12 +76,12 @@ class DeltaSchema:
 
     @cached_property
     def required(self) -> tuple[DeltaColumn, ...]:
-        """The columns that cannot be null, partition columns aside."""
+        """The columns that cannot be null, except partition columns."""
         return tuple(column for column in self.columns if column.is_required and not column.is_partition)
 
     @cached_property
     def roots(self) -> frozenset[str]:
-        """The names of the columns of the root in statistics, and the same without regard to upper and lower case."""
+        """The names of top-level columns in statistics, in their own case and in lower case."""
         names = {path[0] for path in (*(column.path for column in self.columns), *self.structs)}
         return frozenset(names | {name.casefold() for name in names})
 
@@ -91,7 +91,7 @@ def schema_of(metadata: Json, is_mapped: bool) -> DeltaSchema:
 
     Args:
         metadata: The action.
-        is_mapped: Whether the protocol knows column mapping; else its properties mean nothing.
+        is_mapped: Whether the protocol has column mapping; otherwise its properties are ignored.
 
     Raises:
         Malformed: DLT-005.
@@ -187,7 +187,7 @@ def _columns(
 
 
 def decimal_of(name: str, kind: str) -> tuple[int, int] | None:
-    """Precision and scale of a decimal, ``None`` of another type. Raises `Malformed`, DLT-005."""
+    """The precision and scale of a decimal; ``None`` for other types. Raises `Malformed`, DLT-005."""
     if not kind.startswith("decimal"):
         return None  # unknown types are not judged
     if kind == "decimal":

@@ -1,4 +1,4 @@
-"""The files of a Delta log from which a version is read: the newest complete checkpoint before it, and the commits that follow."""
+"""The files of a Delta log that are needed for a version: the newest complete checkpoint before it, and the later commits."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ VERSIONS, CHECKPOINTS = "DLT-002", "DLT-003"
 
 @dataclass(frozen=True)
 class Segment:
-    """What is read.
+    """The files of a log to read.
 
     Attributes:
-        version: The version that comes of it.
-        checkpoint: Names of the files of the checkpoint with which it begins, in their order; none if it begins with version 0.
-        commits: The versions whose commits follow, ascending.
+        version: The resulting version.
+        checkpoint: The file names of the checkpoint at the start, in order; empty if it starts with version 0.
+        commits: The versions of the following commits, ascending.
     """
 
     version: int
@@ -28,19 +28,19 @@ class Segment:
 
 
 class NoVersionError(ValueError):
-    """The log does not have the version that someone asked for; the message says which it has."""
+    """The log does not have the requested version; the message names the existing ones."""
 
 
 def segment_of(names: Mapping[str, int], version: int | None = None) -> Segment:
-    """The files from which a version is read.
+    """The files that are needed to read a version.
 
     Args:
         names: The files of the log.
         version: The version; by default the newest.
 
     Raises:
-        NoVersionError: It is not there.
-        Malformed: DLT-002, commits are missing; DLT-003, nothing but an incomplete checkpoint has the older ones.
+        NoVersionError: The version does not exist.
+        Malformed: DLT-002, commits are missing; DLT-003, only an incomplete checkpoint has the older commits.
     """
     commits = sorted(number for name in names if (number := delta_commit(name)) is not None)
     checkpoints = complete_checkpoints(names)
@@ -69,7 +69,10 @@ def segment_of(names: Mapping[str, int], version: int | None = None) -> Segment:
 
 
 def complete_checkpoints(names: Mapping[str, int]) -> dict[int, tuple[str, ...]]:
-    """The files of one complete checkpoint for each version that has one: of several, one in a single file, the last by its name."""
+    """The files of one complete checkpoint for each version that has one.
+
+    If a version has several, a checkpoint in a single file is preferred, then the last by name.
+    """
     parts_by_checkpoint: dict[tuple[int, int, str], dict[int, str]] = defaultdict(dict)
     for name in names:
         told = delta_checkpoint(name)

@@ -1,4 +1,4 @@
-"""A Delta table at a version: its columns, and the entries of its live files as the log holds them."""
+"""A Delta table at a version: its columns, and the log entries of its live files."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from pqassay_tables.metadata.delta.segment import Segment, complete_checkpoints,
 DESCRIBED, REPEATED = "DLT-004", "DLT-006"
 
 COLUMN_MAPPING_READER = 2
-"""The version of the protocol for readers that brought column mapping; from the next one on, features are listed."""
+"""The reader version of the protocol that introduced column mapping; later versions list features."""
 
 FEATURES_READER = 3
 
@@ -46,14 +46,14 @@ class AddEntry:
     """The entry of a live file.
 
     Attributes:
-        file: The file of the log that holds it, relative to the table.
-        number: Its line or row there.
+        file: The log file with the entry, relative to the table.
+        number: Its line or row in that file.
         action: The ``add`` action.
-        path: The data file, decoded, as the log names it; empty if it does not.
-        inside: The data file relative to the table; ``None`` where it is elsewhere.
-        stats: Its statistics; ``None`` without any, or where they are not a JSON object.
-        stats_problem: Why they are not.
-        stats_member: The member of the action that holds them.
+        path: The decoded path of the data file in the log; empty if absent.
+        inside: The data file relative to the table; ``None`` if it is outside.
+        stats: Its statistics; ``None`` if absent or not a JSON object.
+        stats_problem: Why the statistics are not a JSON object.
+        stats_member: The member of the action with the statistics.
     """
 
     file: str
@@ -67,16 +67,16 @@ class AddEntry:
 
     @property
     def place(self) -> ClaimPlace:
-        """Where it is."""
+        """The place of the entry."""
         return ClaimPlace(self.file, self.number, ("add",))
 
     @property
     def statistics(self) -> ClaimPlace:
-        """Where its statistics are."""
+        """The place of its statistics."""
         return ClaimPlace(self.file, self.number, ("add", self.stats_member))
 
     def stat(self, name: str) -> ClaimPlace:
-        """Where a member of its statistics is."""
+        """The place of a member of its statistics."""
         return self.statistics.below(name)
 
 
@@ -92,12 +92,12 @@ class Repetition:
 
 @dataclass
 class CheckpointRead:
-    """The checkpoint with which the log begins.
+    """The checkpoint from which the log is read.
 
     Attributes:
-        files: Its files, relative to the table, sidecars included.
-        actions: Its actions, those in its sidecars included.
-        adds: Those of them that add a file.
+        files: Its files, relative to the table, including sidecars.
+        actions: Its actions, including those in sidecars.
+        adds: The actions that add a file.
     """
 
     files: frozenset[str] = frozenset()
@@ -107,16 +107,16 @@ class CheckpointRead:
 
 @dataclass(kw_only=True)
 class LogFacts:
-    """What comes of reading a log beside the table's columns and files.
+    """The facts of a log beside the table's columns and files.
 
     Attributes:
         repetitions: Actions on files that occur twice in a commit or a checkpoint.
-        doubles: Other actions that do.
+        doubles: Other actions that occur twice in a commit or a checkpoint.
         domains: Configurations of domains, by name.
-        engine: What wrote the newest commit, as it says; empty if it does not.
-        sizes: The files of the log that were read, relative to the table, and their lengths.
-        places: Where the newest actions of the kinds ``protocol`` and ``metaData`` are.
-        checkpoint: The checkpoint with which it begins; of no files without one.
+        engine: The writer that the newest commit names; empty if none.
+        sizes: The log files that were read, relative to the table, with their sizes.
+        places: The places of the newest ``protocol`` and ``metaData`` actions.
+        checkpoint: The checkpoint from which it is read; without files if there is none.
     """
 
     repetitions: list[Repetition] = field(default_factory=list[Repetition])
@@ -130,15 +130,15 @@ class LogFacts:
 
 @dataclass(kw_only=True)
 class DeltaState(LogFacts):
-    """The claims of the log about a version.
+    """The state of a table at a version, according to the log.
 
     Attributes:
         segment: The files that were read.
         protocol, metadata: The newest actions of these kinds.
         schema: The columns.
         entries: The live files, in the order of the log.
-        features: Features that readers have to know.
-        writer_features: Features that writers have to know.
+        features: Features that readers must know.
+        writer_features: Features that writers must know.
     """
 
     segment: Segment
@@ -163,7 +163,7 @@ class DeltaState(LogFacts):
 
     @cached_property
     def greatest_row_id(self) -> int | None:
-        """The high water mark of row ids; ``None`` where the log does not say it."""
+        """The high water mark of row ids; ``None`` if the log does not have it."""
         try:
             given: Any = parse(self.domains.get(ROW_TRACKING_DOMAIN, ""))
         except ValueError:
@@ -173,19 +173,19 @@ class DeltaState(LogFacts):
 
     @property
     def unreadable(self) -> list[str]:
-        """Features for readers that are not known here."""
+        """Reader features that are unknown here."""
         return sorted(self.features - {*KNOWN_READER_FEATURES, *DRAFT_READER_FEATURES})
 
     @property
     def drafts(self) -> dict[str, str]:
-        """Features for readers that are drafts, each with its proposal."""
+        """Reader features that are drafts, each with its proposal."""
         return {name: at for name, at in DRAFT_READER_FEATURES.items() if name in self.features}
 
 
 def states_of_checkpoint(files: TableFiles, segment: Segment) -> tuple[DeltaState, DeltaState] | None:
-    """The state at the version of a checkpoint by it alone, and by the log before it, or by another checkpoint; ``None`` without both.
+    """The state at the version of a checkpoint, read from the checkpoint alone, and from the earlier log or another checkpoint.
 
-    Raises the errors of `read_state`.
+    ``None`` if neither the earlier log nor another checkpoint exists. Raises the errors of `read_state`.
     """
     if not segment.checkpoint:
         return None
@@ -236,7 +236,7 @@ class _Replay:
         self._facts = LogFacts()
 
     def checkpoint(self, names: Sequence[str]) -> None:
-        """Begin with the actions of a checkpoint."""
+        """Start with the actions of a checkpoint."""
         from pqassay_tables.metadata.delta.checkpoint import checkpoint_actions  # noqa: PLC0415 - pyarrow, where there is one
 
         held = adds = 0
@@ -266,7 +266,7 @@ class _Replay:
                 continue
             self._note(file, number, action, seen)
             self._take(file, number, action)
-        # Actions of one commit have no order: what is removed is what was there before.
+        # Actions of one commit are unordered: they remove only files that existed before.
         for taken in later.values():
             for number, action in taken:
                 self._note(file, number, action, seen)
@@ -343,7 +343,7 @@ class _Replay:
     }
 
     def state(self, segment: Segment) -> DeltaState:
-        """Its outcome."""
+        """The resulting state."""
         for kind in ("protocol", "metaData"):
             if kind not in self._described:
                 raise Malformed(
@@ -385,7 +385,7 @@ def _texts(given: Any) -> set[str]:
 
 
 def _key(action: Mapping[str, Any], path: str) -> tuple[str, str]:
-    """What tells logical files apart: the path, and the deletion vector."""
+    """The key of logical files: the path and the deletion vector."""
     vector = action.get("deletionVector")
     if not isinstance(vector, dict):
         return path, ""
@@ -396,11 +396,11 @@ def _key(action: Mapping[str, Any], path: str) -> tuple[str, str]:
 
 
 def added(file: str, number: int, add: Json) -> AddEntry:
-    """The entry that an ``add`` action makes, without where its file is.
+    """The entry of an ``add`` action, without a resolved file.
 
     Args:
-        file: The file of the log that holds it, relative to the table.
-        number: Its line or row there.
+        file: The log file with the action, relative to the table.
+        number: Its line or row in that file.
         add: The action.
     """
     raw = add.get("path")
@@ -432,7 +432,7 @@ def logical_key(entry: AddEntry) -> tuple[str, str]:
 
 
 def live_paths(state: DeltaState) -> Iterator[str]:
-    """The live data files that are below the table."""
+    """Yield the live data files inside the table's folder."""
     for entry in state.entries:
         if entry.inside is not None:
             yield entry.inside

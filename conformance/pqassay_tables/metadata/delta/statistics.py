@@ -1,6 +1,6 @@
 """The claims of a Delta log about one data file, from its entry.
 
-Invalid values of the column's type are left out: rules of tier ``meta`` judge them.
+Invalid values are omitted, since rules of tier ``meta`` judge them.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ MIN, MAX, NULLS, ROWS, TIGHT = "minValues", "maxValues", "nullCount", "numRecord
 BASE = "baseRowId"
 
 REMEDY = repairs.DELTA_FILE.text
-"""The command that makes the statistics of a Delta table again."""
+"""The command that recomputes the statistics of a Delta table."""
 
 
 def member_of(values: Any, path: tuple[str, ...]) -> Any:
-    """The member of an object at a path; ``None`` where there is none."""
+    """The member of an object at a path; ``None`` if absent."""
     for name in path:
         if not isinstance(values, dict):
             return None
@@ -49,12 +49,12 @@ def member_of(values: Any, path: tuple[str, ...]) -> Any:
 
 
 def count_of(raw: Any) -> int | None:
-    """A number of rows as JSON holds it; ``None`` for anything else."""
+    """A row count in JSON; ``None`` for any other value."""
     return raw if type(raw) is int else None
 
 
 MEMBERS = {Metric.NULLS: NULLS, Metric.LOWER: MIN, Metric.UPPER: MAX}
-"""The members of statistics that are about columns."""
+"""The members of statistics about columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +63,8 @@ class DeltaMetrics:
 
     Attributes:
         schema: The columns of the table.
-        stats: The statistics as JSON holds them.
-        at: Where they are.
+        stats: The statistics as parsed JSON.
+        at: The place of the statistics.
     """
 
     schema: DeltaSchema
@@ -89,7 +89,7 @@ class DeltaMetrics:
         ]
 
     def given(self, metric: Metric) -> Mapping[Any, Any]:
-        """The values of a metric; of counts, those that are whole numbers."""
+        """The values of a metric; for counts, only integers."""
         member = MEMBERS.get(metric, "")
         held = given_by_key(self.schema, self.stats.get(member))
         if metric is Metric.NULLS:
@@ -104,19 +104,19 @@ class DeltaMetrics:
                 yield TableColumn(column.key, column.name, column.path, None, column.type, None), count
 
     def is_null_where_absent(self, column: TableColumn) -> bool:
-        """Whether a file without the column has null in all its rows: its values are not those of the file's partition."""
+        """Whether all rows are null if the file lacks the column; false for partition columns."""
         return all(column.path != one.path for one in self.schema.partition)
 
     def place(self, metric: Metric, column: TableColumn) -> ClaimPlace:
-        """The place of one."""
+        """The place of a metric of a column."""
         return self.at.below(MEMBERS[metric], *column.path)
 
     def written(self, metric: Metric, column: TableColumn) -> str:
-        """A bound as the log writes it."""
+        """A bound as written in the log."""
         return written(member_of(self.stats.get(MEMBERS[metric]), column.path))
 
     def facts(self) -> tuple[Any, ...]:
-        """All of it."""
+        """All metrics."""
         return self.schema.mode, self.schema.columns, self.stats, self.at
 
 
@@ -130,7 +130,7 @@ def given_by_key(schema: DeltaSchema, held: Any) -> Mapping[Any, Any]:
 
 
 def _row_ids(state: DeltaState, entry: AddEntry) -> RowIdClaims | None:
-    """The ids of the rows of a file; ``None`` where files store none, or it is not known which are given away."""
+    """The row ids of a file; ``None`` if files store none, or the assigned ids are unknown."""
     name = object_of(state.metadata.get("configuration")).get(MATERIALIZED_ROW_ID)
     mark = state.greatest_row_id
     if not isinstance(name, str) or mark is None or ROW_TRACKING not in state.writer_features:
@@ -140,7 +140,7 @@ def _row_ids(state: DeltaState, entry: AddEntry) -> RowIdClaims | None:
 
 
 def unknown_columns(schema: DeltaSchema, stats: Json) -> dict[str, str]:
-    """The columns of which there are statistics and that the table does not have, each with a member that has it; none if columns are mapped."""
+    """The columns with statistics that the table does not have, each with a member that has it; empty with column mapping."""
     known, unknown = schema.roots, dict[str, str]()
     if schema.mode != "none":
         return unknown
@@ -153,7 +153,7 @@ def unknown_columns(schema: DeltaSchema, stats: Json) -> dict[str, str]:
 
 
 def claims_of(state: DeltaState, entry: AddEntry) -> FileClaims:
-    """The claims of the log about a live file that is below the table."""
+    """The claims of the log about a live file inside the table's folder."""
     stats = entry.stats or {}
     rows = count_of(stats.get(ROWS))
     deleted = deleted_rows(entry)
@@ -202,6 +202,6 @@ def _partition(schema: DeltaSchema, entry: AddEntry) -> Iterator[PartitionValue]
 
 
 def written(raw: Any) -> str:
-    """A value as the log writes it, for messages, no longer than a line."""
+    """A value as written in the log, for messages, truncated to a line."""
     text = f'"{raw}"' if isinstance(raw, str) else str(raw).lower() if isinstance(raw, bool) else str(raw)
     return text if len(text) <= 60 else f"{text[:59]}…"

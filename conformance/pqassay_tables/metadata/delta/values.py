@@ -17,15 +17,14 @@ from pqassay_tables.metadata import moments
 from pqassay_tables.metadata.delta.schema import DeltaColumn
 
 GREATEST_EXPONENT = 400
-"""Decimal places, before and behind the point, of a number that is taken for one: a text of few characters may stand for a number of
-billions of digits."""
+"""The largest number of decimal places before or after the point; a short text with an exponent may have billions of digits."""
 
 
 def reading_of(column: DeltaColumn) -> Reading:
-    """How bounds of a column are read, which JSON holds as numbers, texts or booleans.
+    """The conversion of a column's bounds from JSON numbers, texts or booleans.
 
     Raises:
-        UnknownType: It is not defined how values of this type are written.
+        UnknownType: The written form of this type is undefined.
     """
     if column.type in INTEGER_BITS:
         end = 1 << INTEGER_BITS[column.type] - 1
@@ -41,7 +40,7 @@ def reading_of(column: DeltaColumn) -> Reading:
 
 
 def partition_value(column: DeltaColumn, text: str) -> Typed:
-    """A value of a partition column, which is a text that is not empty. Raises `ValueError`, and as `reading_of` does."""
+    """The value of a partition column in a nonempty text. Raises `ValueError`, and as `reading_of` does."""
     kind, read = _PARTITIONS.get(column.type) or reading_of(column)
     if column.type in INTEGER_BITS:
         if not (text.isascii() and text.lstrip("+-").isdecimal()):
@@ -68,7 +67,7 @@ def _integer(kind: str, end: int, raw: Any) -> int:
 
 _INFINITE = {f"{sign}{word}": float(f"{sign}inf") for sign in ("", "+", "-") for word in ("inf", "infinity")}
 _WORDS = {"nan": math.nan, **_INFINITE}
-"""What JSON cannot say in numbers."""
+"""Floating-point values without a JSON number."""
 
 
 def _floating(raw: Any) -> float:
@@ -105,7 +104,7 @@ def _number(text: str) -> Decimal:
 def _text(raw: Any) -> bytes:
     if not isinstance(raw, str):
         raise ValueError("it is not text")
-    return raw.encode()  # a lone surrogate is not Unicode, and a ValueError
+    return raw.encode()  # a lone surrogate is not Unicode, so this raises a ValueError
 
 
 def _boolean(raw: Any) -> bool:
@@ -125,7 +124,7 @@ def _moment(read: Callable[[str], int], what: str, raw: Any) -> int:
 def _zoned_partition(text: str) -> int:
     value = moments.nanoseconds(text, zone=None)
     if not text.endswith("Z"):
-        raise UnknownType  # in the zone of the system that wrote it, which is not known
+        raise UnknownType  # in the unknown time zone of the writer
     return value
 
 
@@ -141,4 +140,4 @@ _PARTITIONS = {
     "timestamp": Reading(ValueKind.TIMESTAMP, _zoned_partition),
     "binary": Reading(ValueKind.BYTES, lambda text: str(text).encode("latin-1")),
 }
-"""What texts of partition values mean, where bounds mean something else."""
+"""The conversions of partition value texts that differ from those of bounds."""

@@ -16,13 +16,13 @@ DESCRIPTOR = "DLT-018"
 """The rule about descriptors."""
 
 MOST_INLINE = 1 << 24
-"""Characters of a vector in the log that are decoded, at most."""
+"""The largest number of characters of an inline vector that is decoded."""
 
 
 def deleted_rows(entry: AddEntry) -> DeletedRows | str | None:
-    """The deletion vector of a file; why its descriptor is not valid, or ``None`` where there is none.
+    """The deletion vector of a file; or why its descriptor is invalid; or ``None`` if there is none.
 
-    If a vector is in a file outside of the table, the name of the file is empty, and so is ``inline``.
+    For a vector outside the table's folder, both ``file`` and ``inline`` are empty.
     """
     given = entry.action.get("deletionVector")
     if given is None:
@@ -55,7 +55,7 @@ def deleted_rows(entry: AddEntry) -> DeletedRows | str | None:
 
 
 def _file_name(where: str) -> str:
-    """The file of deletion vectors that a UUID and a prefix name, relative to the table. Raises `ValueError`."""
+    """The file for a prefix and a UUID of a vector, relative to the table. Raises `ValueError`."""
     if len(where) < UUID_LENGTH:
         raise ValueError(f"it has less than {UUID_LENGTH} characters")
     unique = uuid.UUID(bytes=z85.decode(where[-UUID_LENGTH:]))
@@ -70,7 +70,7 @@ def _inline(text: str, place: ClaimPlace, length: int, cardinality: int) -> Dele
         data = z85.decode(text)
     except ValueError as error:
         return f"pathOrInlineDv is not Z85: {error}"
-    # Z85 knows multiples of four bytes alone; writers fill up with zeros.
+    # Z85 encodes only multiples of four bytes; writers pad with zeros.
     if not len(data) - 4 < length <= len(data):
         return f"sizeInBytes is {length}, and pathOrInlineDv has {len(data)} bytes"
     return DeletedRows(place, "", 0, length, cardinality, data[:length])

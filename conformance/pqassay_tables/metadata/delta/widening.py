@@ -1,4 +1,4 @@
-"""Changes of the types of columns, as the metadata of a column tell them.
+"""Type changes of columns, as recorded in a column's metadata.
 
 >>> is_widened("integer", "long"), is_widened("date", "timestamp"), is_widened("decimal(5,1)", "decimal(8,3)")
 (True, False, True)
@@ -18,13 +18,13 @@ from pqassay_tables.metadata.delta.schema import DeltaColumn
 
 INTEGERS = ("byte", "short", "integer", "long")
 LEAST_DIGITS = {"byte": 10, "short": 10, "integer": 10, "long": 20}
-"""Digits of a decimal, before its scale, to which integers of each type may be widened."""
+"""The least number of integer digits of a decimal to which integers of each type may be widened."""
 
 _DECIMAL = re.compile(r"decimal\(\s*(\d{1,2})\s*,\s*(\d{1,2})\s*\)", re.ASCII)
 
 
 def is_widened(old: str, new: str) -> bool:
-    """Whether a type may be changed to another one."""
+    """Whether a type may be widened to another."""
     if old in INTEGERS and new in INTEGERS:
         return INTEGERS.index(old) < INTEGERS.index(new)
     if (old, new) in (("float", "double"), ("date", "timestamp_ntz")):
@@ -42,7 +42,7 @@ def is_widened(old: str, new: str) -> bool:
 
 
 def wrong_change(column: DeltaColumn) -> str | None:
-    """The problems of the changes of a column's type; ``None`` if nothing is."""
+    """The problem in the recorded type changes of a column; ``None`` if there is none."""
     changes: Any = column.changes
     if not isinstance(changes, list):
         return "is not a list"

@@ -1,4 +1,4 @@
-"""Iceberg tables: the JSON metadata, read into facts as they are written.
+"""The JSON metadata and manifests of Iceberg tables, parsed into facts.
 
-Contents: which metadata file is read, and what it says (`metadata`).
+Contents: the selection and parsing of the metadata file (`metadata`).
 """

@@ -1,4 +1,4 @@
-"""To which data files the deletes of a table apply: by their sequence numbers, partition specs and partition values.
+"""The data files to which deletes apply, determined by sequence numbers, partition specs and partition values.
 
 Source: the Iceberg specification, "Scan Planning".
 """
@@ -21,7 +21,7 @@ class Partition(NamedTuple):
 
 
 class DeleteScope:
-    """To which data files deletes apply.
+    """Determines the data files to which deletes apply.
 
     Args:
         state: The table.
@@ -30,12 +30,10 @@ class DeleteScope:
     def __init__(self, state: IcebergState) -> None:
         self._state = state
         self._oldest: dict[Partition | None, int] = {}
-        """The least sequence number of data files, by partition; of all under ``None``."""
+        """The least sequence number of data files by partition; ``None`` is the key for all."""
         for entry in state.data:
             sequence = entry.sequence
-            oldest = (
-                -1 if sequence is None else sequence
-            )  # it is not known whether one with an unknown number is older
+            oldest = -1 if sequence is None else sequence  # a file with an unknown number may be older
             for key in (self.partition_of(entry), None):
                 self._oldest[key] = min(oldest, self._oldest.get(key, oldest))
 
@@ -79,13 +77,13 @@ class DeleteScope:
         return f"it has sequence number {own}, and the data file has {sequence}" if is_older else ""
 
     def _is_global(self, delete: Entry) -> bool:
-        """Whether deletes apply to all partitions: equality deletes of a spec without fields."""
+        """Whether deletes apply to all partitions: equality deletes with a spec without fields."""
         fields = self._state.schema.specs.get(delete.manifest.listed.spec, ())
         return delete.content == EQUALITY_DELETES and all(one.transform == "void" for one in fields)
 
 
 def named_by(delete: Entry) -> str | None:
-    """The only data file of position deletes: the one that they name, or the one that equals both bounds of their paths."""
+    """The only data file of position deletes: the named file, or the file that equals both bounds of their paths."""
     if delete.content in (DATA, EQUALITY_DELETES):
         return None
     name: str | None = delete.value(field_ids.REFERENCED_DATA_FILE)
@@ -101,7 +99,7 @@ def named_by(delete: Entry) -> str | None:
 
 
 def _comparable(value: Any) -> Any:
-    """A partition value that is equal to those that are the same: NaN, too, and what is not a value of a partition."""
+    """A hashable form of a partition value, equal for equal values; also for NaN and invalid values."""
     if value is None or isinstance(value, (str, bytes, int)):
         return value
     return repr(value)

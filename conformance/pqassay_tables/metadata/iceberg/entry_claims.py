@@ -1,6 +1,6 @@
 """The claims of a manifest about one file, from its entry.
 
-Invalid values of the column's type are left out: rules of tier ``meta`` judge them.
+Invalid values are omitted, since rules of tier ``meta`` judge them.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ from pqassay_tables.metadata.iceberg.state import IcebergState
 from pqassay_tables.metadata.iceberg.values import reading_of, shown
 
 AROUND = SIZE_SIZE + CHECKSUM_SIZE
-"""Bytes of a deletion vector in its file beside the vector itself: its length and its checksum."""
+"""The number of bytes around a deletion vector in its file: its length and its checksum."""
 
 SIZES, VALUES = field_ids.COLUMN_SIZES, field_ids.VALUE_COUNTS
 NULLS, NANS = field_ids.NULL_VALUE_COUNTS, field_ids.NAN_VALUE_COUNTS
 LOWER, UPPER = field_ids.LOWER_BOUNDS, field_ids.UPPER_BOUNDS
 
 REMEDY = repairs.ICEBERG_FILE.text
-"""The command that makes the metrics of an Iceberg table again."""
+"""The command that recomputes the metrics of an Iceberg table."""
 
 
 FIELDS = {
@@ -53,7 +53,7 @@ FIELDS = {
     Metric.LOWER: LOWER,
     Metric.UPPER: UPPER,
 }
-"""The numbers of the maps of a record that are by the ids of columns."""
+"""The field ids of a record's maps that have column ids as keys."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +63,9 @@ class IcebergMetrics:
     Attributes:
         schema: The columns of the table.
         at: The record of the file in the manifest.
-        names: The manifest's names of the fields of that record.
-        partitioned: The columns whose values the manifest holds.
-        maps: The maps of the record by their numbers, each by the ids of columns.
+        names: The names of the record's fields in the manifest.
+        partitioned: The columns whose values are in the manifest.
+        maps: The maps of the record by field id, each with column ids as keys.
     """
 
     schema: IcebergSchema
@@ -75,7 +75,7 @@ class IcebergMetrics:
     maps: Mapping[int, Mapping[int, Any]]
 
     def columns(self) -> Sequence[TableColumn]:
-        """The columns of the table, those in lists and maps aside."""
+        """The columns of the table, except those in lists and maps."""
         names = self.schema.names
         return [
             TableColumn(
@@ -90,26 +90,26 @@ class IcebergMetrics:
         return self.maps.get(FIELDS[metric], {})
 
     def is_null_where_absent(self, column: TableColumn) -> bool:
-        """Whether a file without the column has null in all its rows: it has no default, and its values are not those of the file's partition."""
+        """Whether all rows are null if the file lacks the column; false with a default, and for partition columns."""
         return not self.schema.columns[column.key].has_default and column.key not in self.partitioned  # type: ignore[index]
 
     def place(self, metric: Metric, column: TableColumn) -> ClaimPlace:
-        """The place of one."""
+        """The place of a metric of a column."""
         number = FIELDS[metric]
         return self.at.below(f"{self.names.get(number, number)}[{column.key}]")
 
     def written(self, metric: Metric, column: TableColumn) -> str:
-        """A bound as messages show it."""
+        """A bound for messages."""
         return shown(column.type, self.given(metric)[column.key])
 
     def facts(self) -> tuple[Any, ...]:
-        """All of it."""
+        """All metrics."""
         columns, names = self.schema.columns, self.schema.names
         return columns, names, self.names, sorted(self.partitioned), self.maps, self.at
 
 
 def claims_of(state: IcebergState, entry: Entry) -> FileClaims:
-    """The claims of a manifest about a live file that is below the table."""
+    """The claims of a manifest about a live file inside the table's folder."""
     splits, own = entry.value(field_ids.SPLIT_OFFSETS), entry.own
     if splits and (sorted(splits) != splits or splits[-1] >= entry.value(field_ids.FILE_SIZE_IN_BYTES)):
         splits = None  # readers leave them aside
@@ -134,7 +134,7 @@ def claims_of(state: IcebergState, entry: Entry) -> FileClaims:
 
 
 def _row_ids(state: IcebergState, entry: Entry) -> RowIdClaims | None:
-    """The ids of the rows of a data file; ``None`` in versions without, and where it is not known which are given away."""
+    """The row ids of a data file; ``None`` in versions without them, or if the assigned ids are unknown."""
     end = state.metadata.get("next-row-id")
     if state.version < ROW_IDS_SINCE or entry.content != DATA or type(end) is not int:
         return None
@@ -143,7 +143,7 @@ def _row_ids(state: IcebergState, entry: Entry) -> RowIdClaims | None:
 
 
 def _deleted(state: IcebergState, entry: Entry) -> DeletedRows | None:
-    """The deletion vector of a data file; ``None`` without one that can be found."""
+    """The deletion vector of a data file; ``None`` if there is none that can be found."""
     vector = state.vectors.get(entry.path) if entry.content == DATA else None
     if vector is None or vector.inside is None:
         return None
@@ -156,7 +156,7 @@ def _deleted(state: IcebergState, entry: Entry) -> DeletedRows | None:
 
 
 def _order(state: IcebergState, entry: Entry) -> RowOrder | None:
-    """The order of the rows; ``None`` of a file that is not sorted, or whose order the table does not know."""
+    """The order of the rows; ``None`` for an unsorted file, or if the table does not define the order."""
     number = entry.value(field_ids.SORT_ORDER_ID)
     if number is None or number == UNSORTED or entry.content == POSITION_DELETES:
         return None

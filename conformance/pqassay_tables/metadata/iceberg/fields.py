@@ -1,4 +1,4 @@
-"""The columns that readers of an Iceberg table look for in its data files, as the schema of the snapshot declares them."""
+"""The columns that readers of an Iceberg table look for in its data files, from the snapshot's schema."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pqassay_tables.metadata.delta.actions import Json
 from pqassay_tables.metadata.iceberg.schema import DECIMAL, DEEPEST, FIXED
 
 DATES_WIDENED_SINCE = 3
-"""The version of the format from which on dates may become timestamps."""
+"""The format version from which dates may be promoted to timestamps."""
 
 _HELD = {
     "boolean": Held("boolean"),
@@ -39,9 +39,9 @@ def table_schema(
 
     Args:
         declared: The schema.
-        names: The names that files without ids may have for the columns, by their ids.
-        version: That of the format.
-        last_id: The greatest id that a column has had, as the metadata have it.
+        names: The names of columns in files without ids, by column id.
+        version: The format version.
+        last_id: The greatest id of any column so far, from the metadata.
     """
     fields = tuple(_members(declared, "", names, 0, is_required=True))
     widens = may_have_been if version >= DATES_WIDENED_SINCE else may_have_been_number
@@ -49,7 +49,7 @@ def table_schema(
 
 
 def may_have_been_number(table: Held, file: Held) -> bool:
-    """Whether the type of a file may have been promoted to that of the table, up to version 2."""
+    """Whether the file's type may have been promoted to the table's, up to version 2."""
     if table.kind != file.kind or file.size > table.size or file.utc != table.utc:
         return False
     if table.kind == "decimal":
@@ -58,7 +58,7 @@ def may_have_been_number(table: Held, file: Held) -> bool:
 
 
 def may_have_been(table: Held, file: Held) -> bool:
-    """Whether the type of a file may have been promoted to that of the table, from version 3 on."""
+    """Whether the file's type may have been promoted to the table's, from version 3 on."""
     is_moment = table.kind == "timestamp" and not table.utc
     return may_have_been_number(table, file) or (is_moment and file.kind == "date")
 

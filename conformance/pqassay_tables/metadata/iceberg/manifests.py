@@ -1,4 +1,4 @@
-"""Manifest lists and manifests: their entries, as their writers wrote them."""
+"""Manifest lists and manifests: their entries, with the field ids of their writers."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class Summary:
     """The claims of a manifest list about one partition field.
 
     Attributes:
-        number: Which field.
-        contains_null, contains_nan: Whether values are null or NaN; ``None`` where it is not said.
-        lower, upper: Bounds of the others.
+        number: The position of the field.
+        contains_null, contains_nan: Whether values are null or NaN; ``None`` if unknown.
+        lower, upper: Bounds of the other values.
     """
 
     __slots__ = ("contains_nan", "contains_null", "lower", "number", "upper")
@@ -46,14 +46,14 @@ class Summary:
 
 @dataclass
 class ListedManifest:
-    """A manifest as a manifest list has it.
+    """The entry of a manifest in a manifest list.
 
     Attributes:
         file: The manifest list, relative to the table.
-        number: Its entry there.
-        path: The manifest as the list names it.
-        inside: The manifest relative to the table; ``None`` where it is elsewhere.
-        summaries: What it says about the partition fields; ``None`` where nothing is.
+        number: The number of the entry.
+        path: The path of the manifest in the list.
+        inside: The manifest relative to the table; ``None`` if it is outside.
+        summaries: The summaries of the partition fields; ``None`` if absent.
     """
 
     file: str
@@ -67,26 +67,26 @@ class ListedManifest:
 
     @property
     def layouts(self) -> tuple[Layout, ...]:
-        """Where the fields of the list and of its summaries are."""
+        """The layouts of the list's fields and of its summaries."""
         return (self._layout,) if self._of_summaries is None else (self._layout, self._of_summaries)
 
     def value(self, identifier: int) -> Any:
-        """A field by its number; ``None`` where it is not there."""
+        """The value of a field by id; ``None`` if absent."""
         return self._layout.value(self._record, identifier)
 
     def place(self, identifier: int, *below: str) -> ClaimPlace:
-        """Where a field is."""
+        """The place of a field."""
         return ClaimPlace(self.file, self.number, (self._layout.name(identifier), *below))
 
     def summary_place(self, number: int, member: str) -> ClaimPlace:
-        """Where a member of a summary is."""
+        """The place of a member of a summary."""
         return ClaimPlace(
             self.file, self.number, (f"{self._layout.name(field_ids.PARTITIONS)}[{number}]", member)
         )
 
     @property
     def content(self) -> int:
-        """0 of data files, 1 of delete files."""
+        """0 for data files, 1 for delete files."""
         found: int | None = self.value(field_ids.MANIFEST_CONTENT)
         return DATA if found is None else found
 
@@ -97,12 +97,12 @@ class ListedManifest:
 
 
 def read_list(name: str, data: bytes, inside: Any) -> list[ListedManifest]:
-    """The manifests of a manifest list.
+    """The manifests in a manifest list.
 
     Args:
         name: The list, relative to the table.
         data: Its bytes.
-        inside: Makes a path of the table one below its folder, or ``None``.
+        inside: Makes a path relative to the table's folder; ``None`` outside it.
 
     Raises:
         FormatError: ICE-003.
@@ -131,13 +131,12 @@ class Manifest:
     """A manifest.
 
     Attributes:
-        listed: The claims of the manifest list about it.
+        listed: Its entry in the manifest list.
         name: The manifest, relative to the table.
-        size: Its bytes.
+        size: Its size in bytes.
         metadata: The metadata in its header.
         entries: All its entries.
-        misnumbered_files: The entries whose file sequence number cannot be that of a snapshot up to that of the manifest: number, status, and
-            what they have; ``None`` where the manifest has none.
+        misnumbered_files: The entries with an impossible file sequence number, which no snapshot up to the manifest's has: number, status and value. ``None`` if the manifest has no such numbers.
     """
 
     def __init__(self, listed: ListedManifest, name: str, data: bytes) -> None:
@@ -186,7 +185,7 @@ class Manifest:
                     its not in (None, own) if kind == ADDED else its is None or its > own
                 ):
                     self.misnumbered_files.append((number, kind, its))
-        # What findings need is read again: bytes of ten thousand files are not kept.
+        # Findings read their bytes again, since bytes of ten thousand files do not fit in memory.
         self.file = Container(name, b"", MANIFEST, {}, None, "null", b"", 0)
 
     @property
@@ -201,11 +200,11 @@ class Entry:
 
     Attributes:
         manifest: The manifest.
-        number: Its number there.
+        number: Its number in the manifest.
         status: 0 existing, 1 added, 2 deleted.
-        own_sequence: The data sequence number that it has itself; ``None`` where it inherits one.
-        own_snapshot: The snapshot that added the file, as the entry has it itself; ``None`` where it inherits it.
-        inside: The file relative to the table; ``None`` where it is elsewhere. For live entries.
+        own_sequence: Its own data sequence number; ``None`` if inherited.
+        own_snapshot: Its own id of the snapshot that added the file; ``None`` if inherited.
+        inside: The file relative to the table; ``None`` if it is outside. For live entries.
     """
 
     manifest: Manifest
@@ -217,34 +216,34 @@ class Entry:
     inside: str | None = None
 
     def value(self, identifier: int) -> Any:
-        """A field of the file by its number; ``None`` where it is not there."""
+        """The value of a file's field by id; ``None`` if absent."""
         place = self.manifest.files.places.get(identifier)
         return None if place is None else self._file[place]
 
     def map(self, identifier: int) -> dict[int, Any]:
-        """A map of the file by its number; empty if it is not there."""
+        """The map of a file by field id; empty if absent."""
         found: dict[int, Any] = self.value(identifier) or {}
         return found
 
     @property
     def path(self) -> str:
-        """The file, as the manifest names it."""
+        """The path of the file in the manifest."""
         return cast("str", self._file[self.manifest.files.places[field_ids.FILE_PATH]])
 
     @property
     def content(self) -> int:
-        """0 of data, 1 of position deletes, 2 of equality deletes."""
+        """0 for data, 1 for position deletes, 2 for equality deletes."""
         found: int | None = self.value(field_ids.CONTENT)
         return DATA if found is None else found
 
     @property
     def format(self) -> str:
-        """The format of the file, in small letters."""
+        """The format of the file, in lower case."""
         return cast("str", self.value(field_ids.FILE_FORMAT)).lower()
 
     @property
     def sequence(self) -> int | None:
-        """The data sequence number; ``None`` where nothing says it."""
+        """The data sequence number; ``None`` if unknown."""
         if self.own_sequence is not None:
             return self.own_sequence
         if self.status != ADDED:
@@ -254,7 +253,7 @@ class Entry:
 
     @property
     def snapshot(self) -> int | None:
-        """The snapshot that added the file; ``None`` where nothing says it."""
+        """The snapshot that added the file; ``None`` if unknown."""
         if self.own_snapshot is not None:
             return self.own_snapshot
         inherited: int | None = self.manifest.listed.value(field_ids.ADDED_SNAPSHOT_ID)
@@ -266,28 +265,28 @@ class Entry:
         return self.value(field_ids.PARTITION) or []
 
     def partition_value(self, identifier: int) -> tuple[bool, Any]:
-        """Whether there is a value of a partition field, and which."""
+        """Whether the entry has a value of a partition field, and the value."""
         layout = self.manifest.partition
         if layout is None or identifier not in layout.places:
             return False, None
         return True, layout.value(self.partition, identifier)
 
     def place(self, identifier: int, key: int | None = None) -> ClaimPlace:
-        """Where a field of the file is; of a map, where the value of a key is."""
+        """The place of a field of the file, or of a key's value in a map."""
         name = self.manifest.files.name(identifier)
         return self.own.below(name if key is None else f"{name}[{key}]")
 
     @property
     def own(self) -> ClaimPlace:
-        """Where the record of the file is."""
+        """The place of the record of the file."""
         return self.own_place(field_ids.DATA_FILE)
 
     def partition_place(self, identifier: int) -> ClaimPlace:
-        """Where a partition value is."""
+        """The place of a partition value."""
         layout = self.manifest.partition
         name = str(identifier) if layout is None else layout.name(identifier)
         return self.place(field_ids.PARTITION).below(name)
 
     def own_place(self, identifier: int) -> ClaimPlace:
-        """Where a field of the entry itself is."""
+        """The place of a field of the entry itself."""
         return ClaimPlace(self.manifest.name, self.number, (self.manifest.layout.name(identifier),))

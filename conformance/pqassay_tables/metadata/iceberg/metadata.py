@@ -20,26 +20,26 @@ METADATA, CURRENT = "ICE-001", "ICE-002"
 Json = dict[str, Any]
 
 EMPTY = (None, -1)
-"""What ``current-snapshot-id`` is of a table without rows."""
+"""The values of ``current-snapshot-id`` for a table without rows."""
 
 
 class NotKnownError(Exception):
-    """The files of the table do not tell which state is meant."""
+    """The files of the table do not identify the requested state."""
 
 
 _NUMBERED = re.compile(r"(?:v(\d{1,18})|(\d{1,18})-.+?)(?:\.gz)?\.metadata\.json(?:\.gz)?", re.ASCII)
-"""Names of metadata files that begin with a version: of tables in a file system, and of those that a catalog knows."""
+"""Names of metadata files with a version: of tables in a file system, and of tables in a catalog."""
 
 
 def metadata_file(files: TableFiles, pointer: str = "") -> str:
-    """The metadata file that is read: the one that someone names, else the one of the highest version.
+    """The metadata file to read: the named file, or the file with the highest version.
 
-    A catalog may know better, since a file of a higher version may be left over from a commit that lost a
-    race.  `VERSION_HINT` is never newer, so it is not read.
+    Only a catalog knows the current file for certain, since a higher version may be the rest of a failed commit. `VERSION_HINT` is never
+    newer, so it is not read.
 
     Raises:
-        Malformed: There is none.
-        NotKnownError: There are two of the highest version.
+        Malformed: There is no metadata file.
+        NotKnownError: There are two files with the highest version.
         OSError: The folder cannot be listed.
     """
     if pointer:
@@ -65,12 +65,12 @@ def _version(name: str) -> int:
 
 
 def snapshot_of(metadata: Json, snapshot: int | None, ref: str | None) -> Json | None:
-    """The snapshot that is judged; ``None`` of an empty table.
+    """The snapshot to judge; ``None`` for an empty table.
 
     Args:
         metadata: The table metadata.
-        snapshot: The id of one that someone asked for.
-        ref: The name of a branch or tag that someone asked for; where both are given, the snapshot unless there is such a name.
+        snapshot: The requested snapshot id.
+        ref: The requested branch or tag. If both are given, the branch or tag is preferred if it exists.
 
     Raises:
         Malformed: ICE-002, there is no such snapshot in the metadata.
@@ -105,11 +105,11 @@ def snapshot_of(metadata: Json, snapshot: int | None, ref: str | None) -> Json |
 
 
 def read_metadata(files: TableFiles, name: str) -> tuple[Json, int]:
-    """What a metadata file says, and its length in bytes.
+    """The content of a metadata file, and its size in bytes.
 
     Raises:
         Malformed: ICE-001.
-        OSError: It cannot be read.
+        OSError: The file cannot be read.
     """
     data = files.read(name)
     try:
@@ -133,10 +133,10 @@ def _plain(name: str, data: bytes) -> bytes:
 
 
 def plain_metadata(name: str, data: bytes) -> bytes:
-    """The bytes of a compressed metadata file without compression; no more of them than are read of any file.
+    """The decompressed bytes of a metadata file, up to the general size limit.
 
     Raises:
-        Unsupported: There are more; `OSError`, `EOFError` and `zlib.error` are raised where they do not decompress.
+        Unsupported: The limit is exceeded. Also raises `OSError`, `EOFError` and `zlib.error` if decompression fails.
     """
     most = most_plain(len(data))
     with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:

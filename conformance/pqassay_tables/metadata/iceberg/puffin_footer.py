@@ -1,4 +1,4 @@
-"""The footer of a Puffin file: which blobs it lists, and where they are."""
+"""The footer of a Puffin file: the listed blobs, and their places."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from pqassay_tables.metadata.delta.actions import object_of, parse
 RULE = "ICE-070"
 
 MOST_FOOTER = 1 << 26
-"""Bytes of a footer that are read, at most: they hold half a million deletion vectors."""
+"""The largest size in bytes of a footer that is read: enough for half a million deletion vectors."""
 
 FIRST_READ = 1 << 14
-"""Bytes at the end of a file that are read at once, most often the whole footer."""
+"""The number of bytes at the end of a file that are read first, usually with the whole footer."""
 
 
 class Blob(NamedTuple):
@@ -24,9 +24,9 @@ class Blob(NamedTuple):
 
     Attributes:
         number: Its number in the list.
-        type: What it is.
-        length: Its bytes.
-        codec: How it is compressed; ``None`` if it is not.
+        type: Its type.
+        length: Its size in bytes.
+        codec: Its codec; ``None`` if uncompressed.
         properties: Its other properties in the footer.
     """
 
@@ -41,9 +41,9 @@ class PuffinFooter(NamedTuple):
     """The footer of a Puffin file.
 
     Attributes:
-        start: Where its JSON begins.
+        start: The offset of its JSON.
         text: The JSON.
-        blobs: The blobs by their offsets; of two at one place, the first.
+        blobs: The blobs by offset; the first one, if two have the same offset.
     """
 
     start: int
@@ -61,7 +61,7 @@ def read_footer(name: str, source: Source) -> PuffinFooter:
     Raises:
         Malformed: ICE-070.
         Unsupported: Its JSON is compressed, or longer than `MOST_FOOTER`.
-        OSError: It cannot be read.
+        OSError: The file cannot be read.
     """
     size, around = source.size, len(MAGIC) + TAIL.sizeof()
     if size < len(MAGIC) + around:
@@ -118,7 +118,7 @@ TYPES = {"string": str, "integer": int, "list of integers": list}
 
 
 def _missing(blob: Any) -> str:
-    """The first member that a blob has to have and has not, or has of another type; empty if none."""
+    """The first required member that a blob lacks, or has with another type; empty if there is none."""
     if not isinstance(blob, dict):
         return "members"
     for member in BLOB.members:

@@ -1,4 +1,4 @@
-"""Records of manifest lists and manifests, with their fields by number."""
+"""Records of manifest lists and manifests, with access to fields by id."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ Json = dict[str, Any]
 
 
 class Layout:
-    """Where the fields of a kind of record are in the lists that the decoder makes of it.
+    """The positions of the fields in decoded records of one kind, which are lists.
 
     Attributes:
-        places: The place of a field by its number.
-        names: The name that the writer gave it.
-        schemas: Its schema, without null.
-        misnumbered: Fields with the name of one that the format declares and another number: the number, and the declared one.
+        places: The position of a field, by id.
+        names: The writer's name of a field, by id.
+        schemas: The schema of a field without null, by id.
+        misnumbered: Fields with a declared name but another id: the id, and the declared id.
     """
 
     def __init__(self, container: Container, schema: Any, declared: JsonObject | None) -> None:
@@ -55,7 +55,7 @@ class Layout:
                 raise container.broken(told)
 
     def value(self, record: list[Any], identifier: int) -> Any:
-        """A field of a record; ``None`` where there is none."""
+        """The value of a field of a record; ``None`` if absent."""
         place = self.places.get(identifier)
         return None if place is None else record[place]
 
@@ -65,7 +65,7 @@ class Layout:
 
 
 def without_null(schema: Any) -> Any:
-    """The type of a schema that may be null."""
+    """The type of a nullable schema."""
     if isinstance(schema, list):
         others = [one for one in schema if one != "null"]
         return others[0] if len(others) == 1 else cast("Any", schema)
@@ -73,7 +73,7 @@ def without_null(schema: Any) -> Any:
 
 
 def is_of_type(schema: Any, wanted: str) -> bool:
-    """Whether a schema is of a type as `JsonMember.type` names it. Raises `Unsupported` of maps in another form."""
+    """Whether a schema is of a type named as in `JsonMember.type`. Raises `Unsupported` for maps in another form."""
     schema = without_null(schema)
     kind = cast("Json", schema).get("type") if isinstance(schema, dict) else schema
     if wanted in ("int", "long"):

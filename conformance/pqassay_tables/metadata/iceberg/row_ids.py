@@ -1,4 +1,4 @@
-"""The ids that rows of data files inherit, from version 3 on."""
+"""The inherited row ids of data files, from version 3 on."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ class RowIds(NamedTuple):
     """The ids of the rows of one data file.
 
     Attributes:
-        first: The first of them.
-        end: The first behind them.
+        first: The first id.
+        end: The exclusive end of the ids.
         entry: The entry of the file.
-        is_own: Whether the entry itself says it, and not the manifest list.
+        is_own: Whether the entry itself has the first id, instead of the manifest list.
     """
 
     first: int
@@ -28,7 +28,7 @@ class RowIds(NamedTuple):
 
     @property
     def place(self) -> ClaimPlace:
-        """Where the first id is written."""
+        """The place of the first id."""
         return (
             self.entry.place(field_ids.FIRST_ROW_ID)
             if self.is_own
@@ -42,7 +42,7 @@ class RowIds(NamedTuple):
 
 
 def ids_of_manifest(manifest: Manifest) -> Iterator[RowIds]:
-    """The ids of the live files of a manifest: their own, or counted on from the one that the manifest list has."""
+    """Yield the ids of a manifest's live files: their own, or continued from the first id in the manifest list."""
     following: int | None = manifest.listed.value(field_ids.MANIFEST_FIRST_ROW_ID)
     for entry in manifest.live:
         own, rows = entry.value(field_ids.FIRST_ROW_ID), entry.value(field_ids.RECORD_COUNT)

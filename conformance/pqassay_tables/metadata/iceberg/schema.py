@@ -1,4 +1,4 @@
-"""The columns of an Iceberg table and how it is partitioned, by their ids."""
+"""The columns and the partition fields of an Iceberg table, by id."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pqassay_tables.metadata.delta.actions import Json, object_of, parse
 METADATA = "ICE-001"
 
 DEEPEST = 100
-"""Levels of nested types that are read."""
+"""The number of nested type levels that are read."""
 
 DECIMAL = re.compile(r"decimal\(\s*(\d{1,2})\s*,\s*(\d{1,2})\s*\)", re.ASCII)
 FIXED = re.compile(r"fixed\[\s*(\d{1,9})\s*\]", re.ASCII)
@@ -25,16 +25,16 @@ TRANSFORM = re.compile(r"(bucket|truncate)\[\s*(\d{1,10})\s*\]", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class IcebergColumn:
-    """A column without members, or the element of a list or a map.
+    """A primitive column, or a primitive element of a list or a map.
 
     Attributes:
-        name: The users' name of the column, its path joined by dots.
+        name: The name that users see, as a path joined by dots.
         path: Its names.
         id: Its id.
         type: Its type as the schema has it.
         is_repeated: Whether it is in a list or a map.
-        is_required: Whether it, and all that it is in, has to have a value.
-        has_default: Whether rows of files without it have another value than null.
+        is_required: Whether it and everything around it is required.
+        has_default: Whether it has a default other than null for files without it.
     """
 
     name: str
@@ -51,9 +51,9 @@ class PartitionField:
     """A field by which a table is partitioned.
 
     Attributes:
-        id: Its number.
+        id: Its id.
         name: Its name.
-        source: The id of the column from which it follows.
+        source: The id of its source column.
         transform: The name of its transform.
         parameter: The number in brackets; 0 without one.
     """
@@ -70,10 +70,10 @@ class SortField:
     """A value by which rows are sorted.
 
     Attributes:
-        source: The id of the column from which it follows; ``None`` of several.
-        transform: How it follows, as the table has it.
-        descending, nulls_first: How it is sorted.
-        is_known: Whether the direction and the place of nulls are such as there are.
+        source: The id of its source column; ``None`` if it has several.
+        transform: The transform, as written in the table.
+        descending, nulls_first: The direction of the sorting.
+        is_known: Whether the direction and the place of nulls are defined values.
     """
 
     source: int | None
@@ -88,13 +88,13 @@ class IcebergSchema:
     """The columns of a table.
 
     Attributes:
-        columns: Each by its id, of the newest schema that has it.
-        specs: The partition fields by the id of the spec.
-        orders: The sort fields by the id of the sort order.
-        names: The names of columns by ids in files without ids; empty if the table does not map such files.
+        columns: The columns by id, each from the newest schema that has it.
+        specs: The partition fields by spec id.
+        orders: The sort fields by sort order id.
+        names: The paths of columns in files without ids, by id; empty if the table has no such mapping.
         nested: The ids of structs, lists and maps.
-        newest: The schema that counts before others, as it is declared.
-        aliases: All names that a column may have in files without ids, by ids, without those of what it is in.
+        newest: The declaration of the schema with the highest priority.
+        aliases: All names of a column in files without ids, by id, without the path around it.
     """
 
     columns: dict[int, IcebergColumn]
@@ -107,7 +107,7 @@ class IcebergSchema:
 
     @cached_property
     def single(self) -> frozenset[int]:
-        """The ids of columns without members that are in no list or map."""
+        """The ids of primitive columns outside lists and maps."""
         return (
             frozenset(number for number, column in self.columns.items() if not column.is_repeated)
             - self.nested
@@ -115,12 +115,12 @@ class IcebergSchema:
 
     @property
     def greatest(self) -> int:
-        """The greatest id of a column, those that the specification reserves aside; 0 without any."""
+        """The greatest column id, except reserved ids; 0 if there are none."""
         ids = (*self.columns, *self.nested)
         return max((one for one in ids if one < FIRST_RESERVED_ID), default=0)
 
     def column(self, identifier: int) -> IcebergColumn | None:
-        """The column of an id; ``None`` if no schema has it."""
+        """The column with an id; ``None`` if no schema has it."""
         return self.columns.get(identifier)
 
 
@@ -129,7 +129,7 @@ def schema_of(metadata: Json, newest: int | None = None) -> IcebergSchema:
 
     Args:
         metadata: The table metadata.
-        newest: The id of the schema that counts before others; the current one by default.
+        newest: The id of the schema with the highest priority; by default, the current schema.
 
     Raises:
         Malformed: ICE-001.
@@ -160,11 +160,11 @@ def schema_of(metadata: Json, newest: int | None = None) -> IcebergSchema:
 
 
 Columns = frozenset[tuple[Any, ...]]
-"""The columns of a schema: of each its id, its name, whether it is required, and its type, of nested ones the same of what is in them."""
+"""The columns of a schema in comparable form: id, name, whether it is required, and type, recursively."""
 
 
 def columns_of(struct: Any, depth: int = 0) -> Columns:
-    """The columns of a schema, so that two can be compared. Raises `Malformed` if it is not a schema."""
+    """The columns of a schema in comparable form. Raises `Malformed` if it is not a schema."""
     if not isinstance(struct, dict) or cast("Json", struct).get("type") != "struct" or depth > DEEPEST:
         raise broken("schemas", "a schema is not a struct", "struct", struct)
     fields = objects(cast("Json", struct), "fields")
@@ -189,7 +189,7 @@ def _type_of(kind: Any, depth: int) -> Any:
 
 
 def objects(holder: Json, name: str) -> list[Json]:
-    """The objects in a list; none if the member is absent. Raises `Malformed`."""
+    """The objects in a list; empty if the member is absent. Raises `Malformed`."""
     given = holder.get(name)
     if given is None:
         return []
@@ -199,14 +199,14 @@ def objects(holder: Json, name: str) -> list[Json]:
 
 
 def broken(name: str, reason: str, expected: str, actual: Any) -> Malformed:
-    """The error that a member of the metadata has no form that is known."""
+    """The error of a metadata member of unknown form."""
     return Malformed(
         reason, rule=METADATA, field=f"metadata.{name}", expected=expected, actual=str(actual)[:80]
     )
 
 
 def _columns(struct: Json, at: IcebergColumn, nested: set[int], depth: int = 0) -> Iterator[IcebergColumn]:
-    """The columns without members of a struct, which is in the place of a column."""
+    """Yield the primitive columns in a struct at the place of a column."""
     if depth > DEEPEST:
         raise broken("schemas", f"a schema is nested deeper than {DEEPEST} types", "fewer", "more")
     if not isinstance(struct.get("fields"), list):
@@ -224,7 +224,7 @@ def _columns(struct: Json, at: IcebergColumn, nested: set[int], depth: int = 0) 
 
 
 def _of_type(kind: Any, at: IcebergColumn, nested: set[int], depth: int) -> Iterator[IcebergColumn]:
-    """A column of a type, or the columns without members in it."""
+    """Yield the column of a primitive type, or the primitive columns in a nested type."""
     if isinstance(kind, str):
         yield replace(at, type=kind)
         return
@@ -282,7 +282,7 @@ def partition_fields(given: list[Json]) -> Iterator[PartitionField]:
 
 
 def transform_parts(transform: str) -> tuple[str, int]:
-    """The name of a transform and its parameter; the whole text and 0 if it has none, or one that is not a positive number."""
+    """The name of a transform and its parameter; the whole text and 0 without a valid positive parameter."""
     match = TRANSFORM.fullmatch(transform)
     return (match[1], int(match[2])) if match is not None and int(match[2]) > 0 else (transform, 0)
 
@@ -307,7 +307,7 @@ def _orders(metadata: Json) -> dict[int, tuple[SortField, ...]]:
 
 
 def _names(metadata: Json) -> tuple[dict[int, tuple[str, ...]], dict[int, tuple[str, ...]]]:
-    """The paths of columns by ids, of those alone that have one name, and all names of each."""
+    """The paths of columns with a single name by id, and all names of each id."""
     given: Any = object_of(metadata.get("properties")).get(NAME_MAPPING)
     paths: dict[int, tuple[str, ...]] = {}
     aliases: dict[int, tuple[str, ...]] = {}
@@ -324,7 +324,7 @@ def _take_names(
     aliases: dict[int, tuple[str, ...]],
     depth: int,
 ) -> None:
-    """Take the names of each id; the path where each on it is the only one: of several, a file may have any."""
+    """Collect the names of each id; the path only if each name on it is unique, since a file may have any of several names."""
     if not isinstance(mapping, list) or depth > DEEPEST:
         return
     for one in mapping:

@@ -1,4 +1,4 @@
-"""An Iceberg table at a snapshot: its columns, and the entries of its live files as manifests hold them."""
+"""An Iceberg table at a snapshot: its columns, and the manifest entries of its live files."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ PARQUET, PUFFIN = "parquet", "puffin"
 
 
 class ElsewhereError(Exception):
-    """A file of the metadata is outside of the folder of the table."""
+    """A metadata file is outside the table's folder."""
 
 
-@dataclass(eq=False)  # what follows from one is kept for it
+@dataclass(eq=False)  # derived results are cached for each state
 class IcebergState:
     """The facts of the metadata about a snapshot.
 
     Attributes:
         file: The metadata file, relative to the table.
-        metadata: What it says.
+        metadata: Its content.
         schema: Columns and partition fields.
-        snapshot: The snapshot; ``None`` of an empty table.
-        list_file: The manifest list, relative to the table; empty without one.
+        snapshot: The snapshot; ``None`` for an empty table.
+        list_file: The manifest list, relative to the table; empty if there is none.
         manifests: The manifests.
         entries: The live entries, in the order of the manifests.
-        sizes: The files that were read, relative to the table, and their lengths.
+        sizes: The files that were read, relative to the table, with their sizes.
     """
 
     file: str
@@ -61,12 +61,12 @@ class IcebergState:
 
     @property
     def snapshot_id(self) -> int:
-        """The number of the snapshot; -1 of an empty table."""
+        """The id of the snapshot; -1 for an empty table."""
         return cast("int", (self.snapshot or {}).get("snapshot-id", -1))
 
     @property
     def kept(self) -> dict[Any, Json]:
-        """The snapshots that the metadata keep, by their ids."""
+        """The existing snapshots in the metadata, by id."""
         return {one.get("snapshot-id"): one for one in objects(self.metadata, "snapshots")}
 
     @cached_property
@@ -82,7 +82,7 @@ class IcebergState:
 
     @cached_property
     def by_path(self) -> dict[str, Entry]:
-        """The live entries of data files, by the names that the table gives them."""
+        """The live entries of data files, by the path in the manifest."""
         found: dict[str, Entry] = {}
         for entry in self.data:
             found.setdefault(entry.path, entry)
@@ -90,7 +90,7 @@ class IcebergState:
 
     @cached_property
     def vectors(self) -> dict[str, Entry]:
-        """The entries of deletion vectors, by the data files that they name."""
+        """The entries of deletion vectors, by the data file that they name."""
         found: dict[str, Entry] = {}
         for entry in self.entries:
             if entry.format == PUFFIN and isinstance(entry.value(field_ids.REFERENCED_DATA_FILE), str):
@@ -106,18 +106,18 @@ class IcebergState:
 def read_iceberg(
     files: TableFiles, pointer: str = "", snapshot: int | None = None, ref: str | None = None
 ) -> IcebergState:
-    """Read a snapshot of a table, the current one by default.
+    """Read a snapshot of a table, by default the current one.
 
     Args:
         files: The files of the table.
-        pointer: The metadata file that someone names.
+        pointer: The requested metadata file.
         snapshot: The id of a snapshot.
         ref: The name of a branch or tag.
 
     Raises:
         FormatError: The metadata cannot be read; rules ICE-001 to ICE-004.
-        NotKnownError: There is no such state, or several.
-        ElsewhereError: A manifest is outside of the table.
+        NotKnownError: The state does not exist, or is ambiguous.
+        ElsewhereError: A manifest is outside the table's folder.
         OSError: A file cannot be read.
     """
     name = metadata_file(files, pointer)
@@ -189,7 +189,7 @@ _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(//)?")
 
 
 def plain_path(path: str) -> str:
-    """A path or URI in the form in which it is compared: ways to write the same scheme are one, and ``file:`` is dropped.
+    """A path or URI in the normal form for comparison: aliases of a scheme are unified, and ``file:`` is dropped.
 
     >>> plain_path("file:///tmp/t/"), plain_path("file:/tmp/t"), plain_path("s3a://b/t")
     ('/tmp/t', '/tmp/t', 's3://b/t')
@@ -206,11 +206,11 @@ def plain_path(path: str) -> str:
 
 
 class Inside:
-    """Makes of a path in the metadata one below the folder of the table, which may have moved since they were written.
+    """Converts paths in the metadata to paths relative to the table's folder, even if the table has moved.
 
     Args:
         files: The files of the table.
-        location: Where the metadata say that the table is.
+        location: The location of the table according to the metadata.
     """
 
     def __init__(self, files: TableFiles, location: str) -> None:
@@ -219,7 +219,7 @@ class Inside:
         self._plain = plain_path(location) + "/"
 
     def __call__(self, path: str) -> str | None:
-        """The path relative to the table; ``None`` where it leads elsewhere."""
+        """The path relative to the table; ``None`` if it is outside."""
         rest = None
         if path.startswith(self._location):
             rest = path[len(self._location) :]
@@ -234,7 +234,7 @@ class Inside:
 
 
 def total(summary: Any, name: str) -> int | None:
-    """A total in the summary of a snapshot, which is a text; ``None`` where there is none."""
+    """A total in the summary of a snapshot, parsed from text; ``None`` if absent."""
     given = object_of(summary).get(name)
     if not isinstance(given, str) or len(given) > 19 or not given.removeprefix("-").isdecimal():
         return None

@@ -1,4 +1,4 @@
-"""Partition transforms of single values: what follows for a partition value from the bounds of the column that it is made from.
+"""Partition transforms of single values: the range of partition values that follows from the bounds of a column.
 
 `pqassay_tables.values.transforms` does the same for all values of a column at once, with numpy.
 
@@ -36,18 +36,18 @@ from pqassay_tables.metadata.moments import DAY
 
 ROWS, NULLS = field_ids.RECORD_COUNT, field_ids.NULL_VALUE_COUNTS
 LOWER, UPPER = field_ids.LOWER_BOUNDS, field_ids.UPPER_BOUNDS
-"""Numbers of the fields of an entry."""
+"""Field ids of an entry's bounds."""
 
 _DIGITS = Context(prec=100)
 
 
 class Outside(NamedTuple):
-    """A partition value that no value between the bounds of its column has.
+    """A partition value that no value between the bounds of its column can have.
 
     Attributes:
         field: The partition field.
-        column: The column from which it is made.
-        low, high: What the bounds come to.
+        column: Its source column.
+        low, high: The transformed bounds.
         actual: The partition value, for messages.
     """
 
@@ -59,7 +59,7 @@ class Outside(NamedTuple):
 
 
 def outside(entry: Entry, schema: IcebergSchema) -> Iterator[Outside]:
-    """Yield the partition values of an entry that cannot be made from values between its bounds."""
+    """Yield the partition values of an entry that are impossible for values between its bounds."""
     for field in schema.specs.get(entry.manifest.listed.spec, ()):
         column = schema.columns.get(field.source)
         if column is None or not (field.transform in ORDERED or field.transform == "bucket"):
@@ -80,13 +80,13 @@ def outside(entry: Entry, schema: IcebergSchema) -> Iterator[Outside]:
 
 
 def _is_null(entry: Entry, identifier: int) -> bool:
-    """Whether all values of a column are said to be null, so that its bounds mean nothing."""
+    """Whether the counts mark all values of a column as null, so that its bounds mean nothing."""
     nulls = entry.map(NULLS).get(identifier)
     return nulls is not None and bool(nulls >= entry.value(ROWS))
 
 
 def _holds(low: Scalar, high: Scalar, value: Any, kind: str) -> bool:
-    """Whether a partition value may be that of values between two bounds; true if that is not known."""
+    """Whether values between two bounds may have a partition value; true if unknown."""
     if value is None:
         return False
     found = partition_scalar(low, value, kind)
@@ -102,15 +102,15 @@ def _shown(field: PartitionField, column: IcebergColumn, raw: bytes, end: Scalar
 
 
 def result_type(field: PartitionField, column: IcebergColumn) -> str:
-    """The type of the values of a partition field whose transform is known."""
+    """The type of the values of a partition field, for a known transform."""
     return column.type if field.transform in ("identity", "truncate") else "int"
 
 
 def transformed(transform: str, parameter: int, kind: str, raw: bytes) -> Scalar:
-    """The transform of a value that is serialized by itself; moments in nanoseconds.
+    """The transform of a serialized value; timestamps are in nanoseconds.
 
     Raises:
-        ValueError: It is not a value of the type, or the transform does not take the type.
+        ValueError: The bytes are not a value of the type, or the transform does not apply to the type.
         UnknownType: Values of the type are not compared.
     """
     typed = value_of(kind, raw)

@@ -1,4 +1,4 @@
-r"""Values as Iceberg serializes each by itself: bounds of columns and of partition fields.
+r"""Iceberg's single-value serialization, for bounds of columns and of partition fields.
 
 >>> value_of("int", bytes([5, 0, 0, 0])).value, value_of("decimal(9, 2)", b"\x01\x00").value
 (5, Decimal('2.56'))
@@ -25,10 +25,10 @@ _DIGITS = Context(prec=100)
 
 
 def reading_of(kind: str) -> Reading:
-    """How values of a type are read from their bytes.
+    """The conversion of a type's values from bytes.
 
     Args:
-        kind: The type as the schema has it.
+        kind: The type in the schema.
 
     Raises:
         UnknownType: Values of the type are not compared.
@@ -47,7 +47,7 @@ def reading_of(kind: str) -> Reading:
 
 
 def value_of(kind: str, raw: bytes) -> Typed:
-    """A value of a type. Raises `ValueError`, and as `reading_of` does."""
+    """The value of a type in some bytes. Raises `ValueError`, and as `reading_of` does."""
     reading = reading_of(kind)
     return Typed(reading.kind, reading.read(raw))
 
@@ -61,7 +61,7 @@ KINDS = {
     **dict.fromkeys(("float", "double"), ValueKind.FLOATING),
     **dict.fromkeys(("timestamp", "timestamptz", "timestamp_ns", "timestamptz_ns"), ValueKind.TIMESTAMP),
 }
-"""What values of types that have a width are."""
+"""The kinds of values of fixed-width types."""
 
 
 def _text(raw: bytes) -> bytes:
@@ -71,7 +71,7 @@ def _text(raw: bytes) -> bytes:
 
 
 def _fixed(width: int, raw: bytes) -> bytes:
-    if len(raw) > width:  # writers cut the bounds of long ones
+    if len(raw) > width:  # writers truncate long bounds
         raise ValueError(f"it has {len(raw)} bytes, and not {width}")
     return raw
 
@@ -89,7 +89,7 @@ def _primitive(kind: str, widths: Collection[int], raw: bytes) -> Scalar:
         return raw != b"\0"
     unit = NANOSECONDS.get(kind, 1)
     if width == 4 and unit != 1:
-        unit = DAY  # of a date that was promoted
+        unit = DAY  # of a date that was promoted to a timestamp
     return int.from_bytes(raw, "little", signed=True) * unit
 
 
@@ -103,7 +103,7 @@ def _decimal(precision: int, scale: int, raw: bytes) -> Decimal:
 
 
 def shown(kind: str, raw: bytes) -> str:
-    """A value for messages: as it is where it can be read, else its bytes."""
+    """A serialized value for messages; its bytes if it cannot be read."""
     try:
         return written(value_of(kind, raw))
     except (ValueError, UnknownType):
@@ -111,7 +111,7 @@ def shown(kind: str, raw: bytes) -> str:
 
 
 def written(typed: Typed) -> str:
-    """A value that was read, for messages."""
+    """A parsed value for messages."""
     if isinstance(typed.value, bytes):
         if typed.kind is ValueKind.TEXT:
             return repr(typed.value.decode()[:60])
@@ -124,7 +124,7 @@ def written(typed: Typed) -> str:
 
 
 def partition_scalar(bound: Scalar, value: Any, kind: str) -> Scalar | None:
-    """A partition value in the form of a bound; ``None`` where it has another."""
+    """A partition value in the form of a bound; ``None`` if it does not fit."""
     if isinstance(value, str):
         value = _encoded(value, kind)
     if isinstance(value, bytes):
@@ -136,7 +136,7 @@ def partition_scalar(bound: Scalar, value: Any, kind: str) -> Scalar | None:
             return None
     if isinstance(value, bool) or isinstance(bound, bytes):
         return value if isinstance(bound, bool) else None
-    if kind.startswith(("time", "decimal")):  # of moments, entries have the number of units that bounds have
+    if kind.startswith(("time", "decimal")):  # entries have timestamps in the same units as bounds
         try:
             return (
                 value_of(kind, int(value).to_bytes(8, "little", signed=True)).value
@@ -149,7 +149,7 @@ def partition_scalar(bound: Scalar, value: Any, kind: str) -> Scalar | None:
 
 
 def _encoded(value: str, kind: str) -> bytes | None:
-    """The bytes of a text; those of a UUID, which some writers of Avro have as a text."""
+    """The bytes of a text, or of a UUID, which some Avro writers store as text."""
     if kind != "uuid":
         return value.encode()
     try:
@@ -159,13 +159,13 @@ def _encoded(value: str, kind: str) -> bytes | None:
 
 
 def geospatial(kind: str) -> Literal["geometry", "geography"] | None:
-    """Which of the two geospatial types a type is, its parameters aside; ``None`` of others."""
+    """The geospatial type without its parameters; ``None`` for other types."""
     name = kind.partition("(")[0].strip()
     return "geometry" if name == "geometry" else "geography" if name == "geography" else None
 
 
 def point(raw: bytes) -> tuple[float, ...] | None:
-    """The coordinates of a bound of a geospatial column: x and y, and maybe z, which may be NaN, and m; ``None`` where it is not a point.
+    """The coordinates of a geospatial bound: x, y, optionally z, which may be NaN, and optionally m; ``None`` if it is not a point.
 
     >>> point(struct.pack("<2d", 1.0, 2.0)), point(bytes(17))
     ((1.0, 2.0), None)
