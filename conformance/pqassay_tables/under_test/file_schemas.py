@@ -66,7 +66,7 @@ class _Comparison:
     def _members(
         self, fields: Sequence[TableField], nodes: Sequence[SchemaNode], *, is_telling: bool
     ) -> Iterator[Mismatch]:
-        """Yield the problems of the columns of a group; with ``is_telling`` false, a missing column is not a problem."""
+        """Yield the problems of the columns of a group; the lack of all columns is a problem only if ``is_telling``."""
         absent: list[TableField] = []
         for field in fields:
             node, is_called_so = self._looked_up(field, nodes)

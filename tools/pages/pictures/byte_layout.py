@@ -135,7 +135,7 @@ class Layout:
 
 
 def layout(fields: Sequence[Field]) -> Layout:
-    """Arrange fields in rows: of four bytes, if only then fields do not cross the ends of rows."""
+    """Arrange fields in rows of eight bytes; of four if fewer fields then cross the ends of rows."""
     layouts = [_layout(fields, width) for width in WIDTHS]
     return min(layouts, key=lambda found: (_crossings(found), -found.width))
 

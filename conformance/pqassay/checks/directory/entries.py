@@ -190,7 +190,7 @@ NAMED = entries_of(named=True)
 
 @rule("DIR-049", of=NAMED)
 def type_has_a_good_name(entry: EntryUnderTest) -> Iterator[Violation]:
-    """Without a prefix, two owners may choose the same name."""
+    """If a name is a single word, two owners may choose the same one."""
     if not is_type_name(entry.entry.type_name):
         path, name = f"directory.entries[{entry.number}].type_name[0].text", show(entry.entry.type_name)
         leaves = grammar.trace_directory(entry.directory.data)

@@ -21,7 +21,7 @@ from pqassay_spec.parquet.schema.tree import SchemaNode, schema_tree
 
 
 def _has_groups(file: FileUnderTest) -> bool:
-    """Whether a group has a logical type; lists and maps may have one without this check."""
+    """Whether a group has a logical type; most groups have none, or are lists and maps."""
     return any(
         element.type is None and element.logicalType is not None for element in file.metadata.schema[1:]
     )

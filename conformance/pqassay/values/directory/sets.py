@@ -31,7 +31,7 @@ class DescribedSet(DescribedPart):
 
     Attributes:
         raws: The listed values.
-        missing: Values that occur but are not listed; after `COUNTED` of them, no further row group is compared.
+        missing: Values that occur but are not listed, at most `COUNTED`.
         has_null: Whether a row is null.
         has_nan: Whether a value is NaN.
     """
