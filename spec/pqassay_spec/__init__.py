@@ -9,4 +9,4 @@ Excluded: code that judges a file (package ``pqassay``), code that writes one
 (``pqassay_reference``), and all libraries except ``construct`` and the standard library.
 """
 
-__version__ = "0.7.0"
+__version__ = "0.9.0"

@@ -138,7 +138,7 @@ def test_the_status_of_a_chapter_names_version_documents_rules_errata_and_how_to
         'href="../errata.html"',
         'href="../changelog.html"',
         "(release 1.11.0 was built from this commit, and its build properties name commit, branch and date",
-        "version 0.7.0",
+        "version 0.9.0",
         "“Iceberg table”, with the number",
     ):
         assert part in told, part

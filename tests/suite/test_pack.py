@@ -41,6 +41,10 @@ from pqassay_suite.cases.pack_pages import cell, pages
 from processes import run
 
 
+FROZEN = {1: "08919e77384d1698d079073747dff902926852e9d3ba737b762bfe1a7b0f86bb"}
+"""Digests of the paths, reasons and bytes of frozen editions. A pack with other files is the next edition, a draft."""
+
+
 def export(folder: Path, *options: str) -> Result:
     return CliRunner().invoke(app, ["pack", str(folder), *options])
 
@@ -112,6 +116,17 @@ def test_the_reason_of_a_damaged_file_is_made_of_its_rules_alone(manifest: dict[
 
     assert of_rules == {entry["id"]: entry["reason"] for entry in manifest["files"] if "reason" in entry}
     assert {"number": EDITION, "state": EDITION_STATE} == manifest["edition"]
+
+
+def test_a_frozen_edition_never_changes(manifest: dict[str, Any]) -> None:
+    lines = sorted(
+        f"{file['sha256']} {file['path']} {entry.get('reason', '')}\n"
+        for entry in manifest["files"]
+        for file in files_of(entry)
+    )
+
+    assert (EDITION_STATE == "frozen") == (EDITION in FROZEN)
+    assert hashlib.sha256("".join(lines).encode()).hexdigest() == FROZEN.get(EDITION)
 
 
 def test_another_release_writes_the_same_bytes() -> None:

@@ -30,7 +30,7 @@ KIND = "pqassay pack"
 PACK_VERSION = 2
 """Version of the form of a manifest: 2 has ``edition`` and ``reason``, and does not have the version of pqassay."""
 
-EDITION, EDITION_STATE = 1, "draft"
+EDITION, EDITION_STATE = 1, "frozen"
 """Edition of the contents: paths, reasons and bytes. ``draft``: they may change; ``frozen``: never again, additions need a new edition."""
 
 MANIFEST, README, LICENSE, SUMS = "manifest.json", "README.md", "LICENSE", "SHA256SUMS"

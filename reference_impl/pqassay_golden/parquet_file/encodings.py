@@ -23,7 +23,7 @@ MOMENTS = [bytes.fromhex(raw) for raw in ("ff5f914e944e00008b3d2500", "000000000
 
 IN_1975 = ["=", "year", 1975]
 
-_good = partial(good, family="pqf", since="0.8.0")
+_good = partial(good, family="pqf", since="0.9.0")
 
 
 def _file(*columns: Column, layout: Layout = Layout()) -> TinyParquet:  # noqa: B008 - it is never changed
@@ -54,7 +54,7 @@ def _levels(runs: bytes) -> bytes:
 
 METAL = "row_groups[0].columns[0]"
 
-_bad = partial(bad, family="pqf", tier="values", since="0.8.0")
+_bad = partial(bad, family="pqf", tier="values", since="0.9.0")
 
 BAD = (
     _bad("index-of-more-bits", "Indexes of one bit are repeated by runs and are 2 and 3", "DuckDB refuses the column.", "three-pages-and-a-dictionary", set_to(f"{METAL}.pages[2].body", _levels(THREE_PRESENT) + b"\x01" + b"".join(repeating_run(index, 1, width=1) for index in (2, 1, 3))), "PQF-157"),

@@ -35,7 +35,7 @@ def _beside_year(name: str, kind: AnyType, values: Any, **layout: Any) -> TinyPa
     return TinyParquet((column, YEAR), page_rows=3, statistics=False)
 
 
-_good = partial(good, family="pqf", since="0.8.0")
+_good = partial(good, family="pqf", since="0.9.0")
 
 SPLIT = Encoding.BYTE_STREAM_SPLIT
 

@@ -271,7 +271,7 @@ GOOD = (
     PmGood("pm/with-data-undesignated", "Beside the Parquet file of a table without designated timestamp", PmFile((UNSORTED,)), parquet_undesignated),
     PmGood("pm/with-data-updated", "Beside a Parquet file to which a row group was appended, with the snapshot from before", PmFile((FIRST, SECOND)), parquet_appended,
            prune=(Prune([">", "ts", NOON + 10], [1]),), plan=(Plan(["ts"]),)),
-    PmGood("pm/with-txn", "Beside its Parquet file and a copy of the table's _txn, which pins the newest snapshot", PmFile((FIRST, SECOND)), parquet_appended, txn=txn_file, since="0.8.0"),
+    PmGood("pm/with-txn", "Beside its Parquet file and a copy of the table's _txn, which pins the newest snapshot", PmFile((FIRST, SECOND)), parquet_appended, txn=txn_file, since="0.9.0"),
 )  # fmt: skip
 
 # ----------------------------------------------------------------------------------------- pairs that disagree
@@ -344,7 +344,7 @@ BAD = (
     pm_bad("bloom-filter-lacks-a-value", "A bloom filter lacks a value of its chunk", LOST, "with-data", _page(1, ["XETR", "XMIL", "XNYS", "XETR"]), "143", tier="values"),
     pm_bad("times-out-of-order", "The designated timestamp falls within a row group", "Readers that search for a time by halves miss rows.", "with-data", _page(0, [NOON, NOON + 7, NOON + 5, NOON + 10]), "144", tier="values"),
     pm_bad("minimum-that-does-not-occur", "A minimum that is said to occur does not", "Readers answer with a minimum that is not a value.", "with-data", _page(2, [1.25, 1.5, 2.5, 2.0]), "145", tier="values"),
-    pm_bad("txn-of-no-record", "The version in _txn is two transactions ahead of the record that it names", "Readers of the table start again and again, and give up.", "with-txn", add_to("txn.head.version", 2), "150", since="0.8.0"),
-    pm_bad("txn-pins-nothing", "The table's _txn pins a Parquet file that is a byte longer than that of any snapshot", "Readers walk back through all snapshots and find none.", "with-txn", add_to("txn.partitions[0].parquet_file_size", 1), "151", since="0.8.0"),
-    pm_bad("txn-ahead-of-the-data", "The Parquet file is that from before the snapshot that the table's _txn pins", "Readers look for the footer behind the end of the file.", "with-txn", Mutation("truncate", IN_DATA, size_of(FIRST), raw=True), "101", "152", since="0.8.0", scan="refusal-allowed"),
+    pm_bad("txn-of-no-record", "The version in _txn is two transactions ahead of the record that it names", "Readers of the table start again and again, and give up.", "with-txn", add_to("txn.head.version", 2), "150", since="0.9.0"),
+    pm_bad("txn-pins-nothing", "The table's _txn pins a Parquet file that is a byte longer than that of any snapshot", "Readers walk back through all snapshots and find none.", "with-txn", add_to("txn.partitions[0].parquet_file_size", 1), "151", since="0.9.0"),
+    pm_bad("txn-ahead-of-the-data", "The Parquet file is that from before the snapshot that the table's _txn pins", "Readers look for the footer behind the end of the file.", "with-txn", Mutation("truncate", IN_DATA, size_of(FIRST), raw=True), "101", "152", since="0.9.0", scan="refusal-allowed"),
 )  # fmt: skip

@@ -26,7 +26,7 @@ from typing import Any, Literal, cast
 
 import pqassay_spec
 
-CURRENT = "0.9"
+CURRENT = "1.0"
 """The revision that scores runs."""
 
 FOLDER = "revisions"

@@ -62,7 +62,7 @@ def broken_outcome(sources: Iterable[OriginKind]) -> Literal["nonconformant", "u
 TIERS: tuple[Tier, ...] = get_args(Tier)
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
-RELEASES = ("0.1", "0.2", "0.3", "0.4", "0.5", "0.6", "0.7", "0.8")
+RELEASES = ("0.1", "0.2", "0.3", "0.4", "0.5", "0.6", "0.7", "0.9")
 """The minor releases of this specification, the oldest first. New rules belong to the last one."""
 
 DEFAULT_FILE = "parquet"
