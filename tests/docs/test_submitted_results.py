@@ -164,7 +164,7 @@ def _boast(members: dict[str, Any]) -> None:
         (lambda m: m.update(protocol=1), "protocol is 1, and today's is 2"),
         (lambda m: _drop(m, "scored_by"), "scored_by or asked is missing"),
         (lambda m: _drop(m, "asked"), "scored_by or asked is missing"),
-        (lambda m: _scored(m, revision="77"), "scored_by.revision: there is no revision 77; there are 0.9"),
+        (lambda m: _scored(m, revision="77"), "scored_by.revision: there is no revision 77; there are 1.0"),
         (
             lambda m: _scored(m, sha256="0" * 64),
             "scored_by.sha256 is 000000000000, and the cases of revision",

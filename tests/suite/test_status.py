@@ -242,8 +242,8 @@ def test_only_a_lie_that_misleads_shows_that_a_structure_is_used(cases: Sequence
             {"scored_by": None},
             "r.json: these results are about private cases, which prove no feature",
         ),
-        ({"scored_by": ScoredBy("77", "0", 1, 1)}, "r.json: there is no revision 77; there are 0.9"),
-        ({"scored_by": ScoredBy("0.9", "0", 1, 1)}, "r.json: the cases of revision 0.9 have changed since"),
+        ({"scored_by": ScoredBy("77", "0", 1, 1)}, "r.json: there is no revision 77; there are 1.0"),
+        ({"scored_by": ScoredBy("1.0", "0", 1, 1)}, "r.json: the cases of revision 1.0 have changed since"),
     ],
 )
 def test_results_that_prove_nothing_are_refused(
