@@ -61,7 +61,8 @@ def all_rows_have_ids(one: DeltaEntry) -> Iterator[Violation]:
         if given is None or (name == BASE and (type(given) is not int or given < 0)):
             fault = "no" if given is None else "an impossible"
             said = f"rows are tracked, and the entry of {one.data_file} has {fault} {name}"
-            yield one.wrong(one.entry.place, said, name, str(given)[:40], remedy=RESTATED)
+            actual = "none" if given is None else str(given)[:40]
+            yield one.wrong(one.entry.place, said, name, actual, remedy=RESTATED)
 
 
 @rule("DLT-041", of=TABLE, only=tracks_rows)
