@@ -40,7 +40,6 @@ from pqassay_suite.cases.pack import (
 from pqassay_suite.cases.pack_pages import cell, pages
 from processes import run
 
-
 FROZEN = {1: "08919e77384d1698d079073747dff902926852e9d3ba737b762bfe1a7b0f86bb"}
 """Digests of the paths, reasons and bytes of frozen editions. A pack with other files is the next edition, a draft."""
 
