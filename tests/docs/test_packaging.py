@@ -190,7 +190,7 @@ def test_the_wheel_holds_what_is_no_python(wheel: Path) -> None:
         "pqassay_spark/py.typed",
         "pqassay_spec/chapters/idx1.md",
         "pqassay_spec/py.typed",
-        "pqassay_spec/revisions/0.9.toml",
+        "pqassay_spec/revisions/1.0.toml",
         "pqassay_spec/rules/idx1.toml",
         "pqassay_spec/rules/parquet_file.toml",
     }
