@@ -89,6 +89,11 @@ class Ended:
         return "" if self.status in (0, 3) else f"exit status {self.status}"
 
 
+def _environment() -> dict[str, str]:
+    """The variables of this process without those of pqassay: a driver must not know that it is tested."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("PQASSAY")}
+
+
 @dataclass
 class Launcher:
     """Starts processes with limits, and can end all of them."""
@@ -127,7 +132,7 @@ class Launcher:
                 stdout=subprocess.PIPE if talks else subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
                 start_new_session=True,
-                env={**{n: v for n, v in os.environ.items() if n[:7] != "PQASSAY"}, "TMPDIR": str(folder)},
+                env={**_environment(), "TMPDIR": str(folder)},
             )
             self._running.add(process.pid)
         return process

@@ -49,21 +49,18 @@ class NullsOfLogAreCounted(ClaimedCounts):
             is_plain = claims.is_tight and claims.deleted is None
             if is_plain or (claims.rows is not None and count in (0, claims.rows.value)):
                 yield column, count
+        if claims.rows is None or not isinstance(claims.metrics, DeltaMetrics):
+            return
         paths = self.file.schema.view(ordinals_of).by_path
-        for listed, count in (
-            claims.metrics.counted_lists() if isinstance(claims.metrics, DeltaMetrics) else ()
-        ):
+        for listed, count in claims.metrics.counted_lists():
+            if count not in (0, claims.rows.value):
+                continue  # other counts may be of the items of lists
             size = len(listed.path)
-            if claims.rows is not None and count in (
-                0,
-                claims.rows.value,
-            ):  # others may count what is in lists
+            ordinal = next((place for path, place in paths.items() if path[:size] == listed.path), None)
+            if ordinal is not None:
                 column = ClaimedColumn(listed, self.file.schema)
-                column.ordinal = next(
-                    (place for path, place in paths.items() if path[:size] == listed.path), None
-                )
-                if column.ordinal is not None:
-                    yield column, count
+                column.ordinal = ordinal
+                yield column, count
 
     def take(self, values: ChunkValues, claimed: int) -> tuple[int, int]:
         """See `ClaimedCounts`; of lists and maps, those that are null as a whole are counted, and rows."""
