@@ -62,7 +62,7 @@ def _about_names(report: RunReport) -> Iterator[str]:
     given = {
         "a capability": [*(report.driver.capabilities or ()), *(one.capability for one in report.not_asked)],
         "a case": [
-            *(one.case for one in report.results if one.case != "hello"),
+            *(one.case for one in report.results if one.operation != "hello"),
             *(one.case for one in report.exposures),
             *(report.asked or ()),
         ],

@@ -179,8 +179,15 @@ class Scanning:
                 continue
 
     def ask(self) -> list[Judged]:
-        """The results of all queries with the index; bad answers are retried in a fresh process, if this one had answered before."""
-        judged = self._asked(self.golden, self.queries, "on")
+        """The results of all queries with the index; bad answers are retried in a fresh process, if this one had answered before.
+
+        The first query that decides is asked again at the end: what a reader remembers of a file must not change its answer.
+        """
+        decisive = next((place for place, known in enumerate(self.queries) if known.query.decides), 0)
+        judged = self._asked(self.golden, [*self.queries, *self.queries[decisive : decisive + 1]], "on")
+        again = judged.pop() if judged else None
+        if again and not again.is_right and all(one.no_answer is None for one in judged):
+            judged[decisive] = again
         if any(not one.is_right for one in judged) and self.driver.may_ask_again():
             self.driver.start_afresh()
             again = iter(self._asked(self.golden, [one.known for one in judged if not one.is_right], "on"))
