@@ -61,6 +61,7 @@ FAKE_DRIVERS = {
     "asked_twice": Fake(
         "skips by an index of its own, which lacks the last row, when it is asked the same again",
         ("pix/no-pages*",),
+        jobs=1,
     ),
     "narrows": Fake("reads half floats wrongly, and does not declare them", ("pqf/half", "pqf/p*")),
     "hang": Fake("never answers", ("idx1/plain",), 0.02),

@@ -185,9 +185,9 @@ class Scanning:
         """
         decisive = next((place for place, known in enumerate(self.queries) if known.query.decides), 0)
         judged = self._asked(self.golden, [*self.queries, *self.queries[decisive : decisive + 1]], "on")
-        again = judged.pop() if judged else None
-        if again and not again.is_right and all(one.no_answer is None for one in judged):
-            judged[decisive] = again
+        repeated = judged.pop() if judged else None
+        if repeated and not repeated.is_right and all(one.no_answer is None for one in judged):
+            judged[decisive] = repeated
         if any(not one.is_right for one in judged) and self.driver.may_ask_again():
             self.driver.start_afresh()
             again = iter(self._asked(self.golden, [one.known for one in judged if not one.is_right], "on"))
