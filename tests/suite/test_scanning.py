@@ -15,6 +15,7 @@ from places import ROOT
 from pqassay.literals.predicate import IEEE, Semantics
 from pqassay.report.run.model import Result, RunReport
 from pqassay.report.run.outcomes import SEVERITIES, Outcome
+from pqassay.report.run.text import details
 from pqassay_spec.golden.literals import Column, Float, Rows
 from pqassay_suite.cases.case import load
 from pqassay_suite.cases.queries import CaseQuery
@@ -130,6 +131,19 @@ def test_a_case_counts_by_its_worst_query(tmp_path: Path) -> None:
     assert found.query is not None
     assert ("crashed", ["is not null"]) == (found.outcome, found.query.predicate[:1])
     assert 2 <= found.query.wrong < found.query.asked
+
+
+def test_how_many_queries_are_answered_is_told(tmp_path: Path) -> None:
+    valid_case(tmp_path / "cases")
+    report = scanned(
+        tmp_path, f'{LOSES}\nif tree[0] == "=": answer = {{"answer": "unsupported", "reason": "="}}'
+    )
+    found = result_of(report)
+
+    assert found.answered is not None
+    assert 0 < found.answered.queries < found.answered.of
+    words = f"{found.answered.queries} of {found.answered.of} queries, "
+    assert [words] == [text[: len(words)] for name, text in details(found, report) if name == "answered"]
 
 
 SPOILS = """

@@ -65,6 +65,13 @@ class AnsweredQueries:
     deciding: int
     of_deciding: int
 
+    @property
+    def unless_all(self) -> str:
+        """The numbers in words; empty if every query was answered."""
+        if self.queries == self.of:
+            return ""
+        return f"{self.queries} of {self.of} queries, {self.deciding} of {self.of_deciding} that decide"
+
 
 @dataclass(frozen=True)
 class Result:
