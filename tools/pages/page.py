@@ -98,6 +98,15 @@ class Site:
         return found
 
     @cached_property
+    def breaking(self) -> Mapping[str, Sequence[dict[str, Any]]]:
+        """The golden cases that break each rule, by its id."""
+        cases: dict[str, list[dict[str, Any]]] = {}
+        for case in self.cases.values():
+            for rule in set(case["expect"]["check"]["rules"]):
+                cases.setdefault(rule, []).append(case)
+        return cases
+
+    @cached_property
     def trials(self) -> Sequence[engine_answers.Trial]:
         """The behavior of engines on false claims of golden tables."""
         return engine_answers.measured()

@@ -165,7 +165,7 @@ def cases_about(rule: Rule, site: Site) -> Sequence[Mapping[str, Any]]:
     if not rule.judges_files:
         return [site.cases[name] for name in cases_of(rule.id, tuple(site.cases))]
     return sorted(
-        (case for case in site.cases.values() if rule.id in case["expect"]["check"]["rules"]),
+        site.breaking.get(rule.id, ()),
         key=lambda case: (
             len(case["expect"]["check"]["rules"]),
             "mutation" not in case,
