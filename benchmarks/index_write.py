@@ -123,13 +123,13 @@ def main() -> int:
                 cell
                 for kind in ("processor", "clock")
                 for cell in (
-                    f"{one[kind] * 1e3:.1f} ms",
-                    f"{one[kind] / taken['IDX1'][kind]:.2f}x",
-                    f"{one[kind] / with_decoding(taken, name, kind):.2f}x",
+                    f"{seconds[kind] * 1e3:.1f} ms",
+                    f"{seconds[kind] / taken['IDX1'][kind]:.2f}x",
+                    f"{seconds[kind] / with_decoding(taken, name, kind):.2f}x",
                 )
             ),
         ]
-        for name, one in taken.items()
+        for name, seconds in taken.items()
     ]
     print_table(
         ["index", "processor", "of IDX1", "and decoding", "clock", "of IDX1", "and decoding"],

@@ -138,13 +138,15 @@ def main() -> int:
     goals[f"decoding takes at most {DECODING:.0f} µs a chunk; it takes {decoding:.1f}"] = decoding <= DECODING
     for tier, most_times in RATIOS.items():
         ratio = sizes[fewest][f"tier {tier}"] / base
-        said = f"tier {tier} takes at most {most_times:.0f} times as long as pyarrow; it takes {ratio:.1f}"
-        goals[said] = ratio <= most_times
+        sentence = (
+            f"tier {tier} takes at most {most_times:.0f} times as long as pyarrow; it takes {ratio:.1f}"
+        )
+        goals[sentence] = ratio <= most_times
         if most > fewest:
             growth = sizes[most][f"tier {tier}"] / sizes[fewest][f"tier {tier}"]
             allowed = GROWTH * most / fewest / 10
-            said = f"{most:,} chunks take at most {allowed:.0f} times as long as {fewest:,} at tier {tier}; they take {growth:.1f}"
-            goals[said] = growth <= allowed
+            sentence = f"{most:,} chunks take at most {allowed:.0f} times as long as {fewest:,} at tier {tier}; they take {growth:.1f}"
+            goals[sentence] = growth <= allowed
     print()
     for sentence, reached in goals.items():
         print(goal(sentence, reached=reached))
