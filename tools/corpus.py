@@ -106,25 +106,25 @@ def _entries(
         begun = time.monotonic()
         survey = surveyor.survey(copy)
         seconds = time.monotonic() - begun
-        said, agreed = {"": f"more than {MOST_VALUES:,} values"}, False
+        remarks, agreed = {"": f"more than {MOST_VALUES:,} values"}, False
         if survey.values <= MOST_VALUES or not (survey.is_sound or survey.decoded):
             confirmed = readers.confirmed(copy, survey.facts)
-            said, agreed = confirmed.said, confirmed.rows is not None
-    told = "; ".join(f"{reader}: {words}" if reader else words for reader, words in said.items())
-    crashes = [f"{reader} {words}" for reader, words in said.items() if words.startswith("crashed")]
+            remarks, agreed = confirmed.said, confirmed.rows is not None
+    summary = "; ".join(f"{reader}: {words}" if reader else words for reader, words in remarks.items())
+    crashes = [f"{reader} {words}" for reader, words in remarks.items() if words.startswith("crashed")]
     entries: dict[str, str] = {}
     if survey.judged == "errored" and not survey.rules:
         crashes.insert(0, f"pqassay: {survey.error}")
     elif not survey.is_sound and not is_bad:
         entries["failed"] = ", ".join(survey.rules)
     elif survey.is_sound and is_bad:
-        entries["passed"] = f"{survey.judged}; {told}"
+        entries["passed"] = f"{survey.judged}; {summary}"
     if crashes:
         entries["crashed"] = "; ".join(crashes)
-    if any(words.startswith("other rows") for words in said.values()):
-        entries["differ"] = told
+    if any(words.startswith("other rows") for words in remarks.values()):
+        entries["differ"] = summary
     elif not agreed and not is_bad:
-        entries["unread"] = told or "no column can be read"
+        entries["unread"] = summary or "no column can be read"
     if seconds > slow:
         entries["slow"] = f"{seconds:.1f} s"
     return entries, agreed

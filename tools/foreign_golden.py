@@ -120,14 +120,14 @@ def table_of(rows: Mapping[str, Any]) -> pa.Table:
 
 def newest(software: str) -> tuple[str, list[dict[str, Any]]]:
     """The newest version whose cases have steps, and their manifests."""
-    found: dict[str, list[dict[str, Any]]] = {}
+    versions: dict[str, list[dict[str, Any]]] = {}
     for path in sorted((GOLDEN_FILES / "interop").glob(f"{software}-*/*/{MANIFEST}")):
         record = json.loads(path.read_text())
         steps = record["provenance"].get("steps", ())
         if steps and not any(step.startswith("pqassay index") for step in steps):  # those were made once
-            found.setdefault(path.parent.parent.name.removeprefix(f"{software}-"), []).append(record)
-    version = max(found, key=lambda text: [int(number) for number in re.findall(r"\d+", text)])
-    return version, sorted(found[version], key=lambda record: "parent" in record)
+            versions.setdefault(path.parent.parent.name.removeprefix(f"{software}-"), []).append(record)
+    version = max(versions, key=lambda text: [int(number) for number in re.findall(r"\d+", text)])
+    return version, sorted(versions[version], key=lambda record: "parent" in record)
 
 
 def names_of(software: str, table: pa.Table) -> dict[str, Any]:
@@ -163,9 +163,9 @@ def run(step: str, folder: Path, names: dict[str, Any]) -> None:
         path.rename(folder / DATA)
 
 
-def write(folder: Path, wanted: Sequence[str]) -> None:
+def write(folder: Path, names: Sequence[str]) -> None:
     """Write the cases of some software, or of all that is installed."""
-    for software in wanted or MODULES:
+    for software in names or MODULES:
         distribution = OTHERWISE_CALLED.get(software, software)
         try:
             version = importlib.metadata.version(distribution)
@@ -202,15 +202,17 @@ def written(software: str, record: Mapping[str, Any], files: Mapping[str, bytes]
 
 def store(folder: Path, record: Mapping[str, Any], data: bytes, before: str, version: str) -> None:
     """Store a case of a version, with the manifest of the previous version under new names and a new digest."""
-    told, provenance = dict(record), dict(record["provenance"])
-    told["input"] = {"file": DATA, "sha256": hashlib.sha256(data).hexdigest()}
+    manifest, provenance = dict(record), dict(record["provenance"])
+    manifest["input"] = {"file": DATA, "sha256": hashlib.sha256(data).hexdigest()}
     provenance["by"] = provenance["by"].replace(before, version)
-    told |= {name: told[name].replace(before, version) for name in ("id", "parent") if name in told}
-    home = folder / told["id"]
+    manifest |= {
+        name: manifest[name].replace(before, version) for name in ("id", "parent") if name in manifest
+    }
+    home = folder / manifest["id"]
     home.mkdir(parents=True, exist_ok=True)
     (home / DATA).write_bytes(data)
-    save(home / MANIFEST, told | {"provenance": provenance})
-    print(f"{told['id']}: {len(data)} bytes")
+    save(home / MANIFEST, manifest | {"provenance": provenance})
+    print(f"{manifest['id']}: {len(data)} bytes")
 
 
 def save(path: Path, record: Mapping[str, Any]) -> None:
@@ -245,21 +247,21 @@ def remarks(folder: Path, *, accept: bool) -> int:
         report = pqassay.check(
             path.parent / record["input"]["file"], tier=check["tier"], **check.get("options", {})
         )
-        found = list(dict.fromkeys(finding.rule for finding in report.files[0].findings))
+        broken = list(dict.fromkeys(finding.rule for finding in report.files[0].findings))
         shown = exhibit_of(record["id"]).get("exhibit")
-        if found == check["rules"] and shown == record.get("exhibit"):
+        if broken == check["rules"] and shown == record.get("exhibit"):
             continue
         if shown != record.get("exhibit"):
             print(f"{record['id']}: the museum says something else")
         print(
-            f"{record['id']}: {', '.join(found) or 'nothing'}, and not {', '.join(check['rules']) or 'nothing'}"
+            f"{record['id']}: {', '.join(broken) or 'nothing'}, and not {', '.join(check['rules']) or 'nothing'}"
         )
-        worse = [rule for rule in found if rules()[rule].verdict not in REMARKS]
+        worse = [rule for rule in broken if rules()[rule].verdict not in REMARKS]
         new = [rule for rule in worse if rule not in check["rules"]]
         if new:
             print(f"  {', '.join(new)} would make it invalid: look at the file and at the rule")
         if accept and not new and bool(worse) == (record["kind"] == "invalid"):
-            check["rules"] = found
+            check["rules"] = broken
             save(path, record)
         else:
             left += 1

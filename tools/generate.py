@@ -123,22 +123,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    names = [one.name for one in REGISTRY]
+    names = [derived.name for derived in REGISTRY]
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"{', '.join(names)} (default: all)")
     parser.add_argument("--check", action="store_true", help="write nothing; fail if anything is stale")
     options = parser.parse_args(arguments)
     if unknown := [name for name in options.names if name not in names]:
         parser.error(f"{unknown[0]} is not in the registry: {', '.join(names)}")
     stale = 0
-    for one in REGISTRY:
-        if options.names and one.name not in options.names:
+    for derived in REGISTRY:
+        if options.names and derived.name not in options.names:
             continue
-        changed = one.update(write=not options.check)
+        changed = derived.update(write=not options.check)
         stale += len(changed)
         for path in changed:
             print(f"{path} is stale: make generate" if options.check else path, flush=True)
-        if changed and one.notice:
-            print(one.notice)
+        if changed and derived.notice:
+            print(derived.notice)
     return 1 if options.check and stale else 0
 
 

@@ -109,15 +109,15 @@ def blocks_of(page: str) -> list[Block]:
     """The console and Python blocks of a page, its files, and the outputs of blocks, in order."""
     return [
         Block(
-            found["language"],
-            found["body"],
-            found.start("body"),
-            title[1] if (title := TITLE.search(found["options"])) else "",
-            found["why"] or "",
-            needs_spark=bool(found["spark"]) or "$ pqassay spark " in found["body"],
-            is_apart=bool(found["damaged"]),
+            fence["language"],
+            fence["body"],
+            fence.start("body"),
+            title[1] if (title := TITLE.search(fence["options"])) else "",
+            fence["why"] or "",
+            needs_spark=bool(fence["spark"]) or "$ pqassay spark " in fence["body"],
+            is_apart=bool(fence["damaged"]),
         )
-        for found in FENCE.finditer(page)
+        for fence in FENCE.finditer(page)
     ]
 
 

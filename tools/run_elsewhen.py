@@ -310,7 +310,7 @@ def main() -> int:
     parser.add_argument(
         "--setting",
         action="append",
-        choices=[one.name for one in known],
+        choices=[setting.name for setting in known],
         help="try this one alone; may be repeated",
     )
     parser.add_argument(
@@ -320,10 +320,12 @@ def main() -> int:
     tests = list(options.tests)
     if options.within is not None:
         return run_within(options.within, tests)
-    chosen = [one for one in known if options.setting is None or one.name in options.setting]
+    chosen = [setting for setting in known if options.setting is None or setting.name in options.setting]
     tried, written = 0, list[str]()
     with ThreadPoolExecutor(2) as pool:
-        for setting, each in zip(chosen, pool.map(lambda one: outcome(one, tests), chosen), strict=True):
+        for setting, each in zip(
+            chosen, pool.map(lambda setting: outcome(setting, tests), chosen), strict=True
+        ):
             print(each.lines, flush=True)
             tried += each.was_tried
             if each.failed:

@@ -250,13 +250,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--fill", action="store_true", help="store digests of checkouts at the pinned commit")
     parser.add_argument("--sentences", action="store_true", help="store normative sentences of any checkout")
     options = parser.parse_args(arguments)
-    store, found = Store.read(), list[str]()
+    store, differences = Store.read(), list[str]()
     try:
         for checkout in map(Checkout.of, options.checkouts):
             if options.fill or options.sentences:
                 fill(checkout, store, sentences_alone=options.sentences)
             lines = list(changes(checkout, store))
-            found += lines
+            differences += lines
             print("\n  ".join([checkout.title, *lines]) if lines else f"{checkout.title}: nothing changed")
     except ValueError as error:
         parser.error(str(error))
@@ -264,7 +264,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         store.write()
     undecided = list(store.undecided())
     print("\n".join(undecided) or "Every stored sentence has a rule or a reason.")
-    return 1 if found or undecided else 0
+    return 1 if differences or undecided else 0
 
 
 if __name__ == "__main__":

@@ -76,23 +76,23 @@ def ask(families: Sequence[str], *, only_new: bool = False) -> None:
         for family in families:
             pairs = table_pairs(GOLDEN, family)
             if only_new:
-                pairs = [one for one in pairs if not is_asked(one, stored, asked[KINDS[family]])]
-            for asking, rule in ((one, rule) for one in pairs for rule in one.rules):
-                case, found = asking.case, measurement.ask(asking, rule)
-                stored = [one for one in stored if (one["golden"], one["rule"]) != (case, rule)]
-                stored += [] if found is None else [{**found, "date": date, "digest": digest_of(case)}]
-                stored.sort(key=lambda one: (one["golden"].partition("/")[0], one["golden"], one["rule"]))
+                pairs = [each for each in pairs if not is_asked(each, stored, asked[KINDS[family]])]
+            for pair, broken in [(each, rule) for each in pairs for rule in each.rules]:
+                case, record = pair.case, measurement.ask(pair, broken)
+                stored = [row for row in stored if (row["golden"], row["rule"]) != (case, broken)]
+                stored += [] if record is None else [{**record, "date": date, "digest": digest_of(case)}]
+                stored.sort(key=lambda row: (row["golden"].partition("/")[0], row["golden"], row["rule"]))
                 text = f"{json.dumps(stored, indent=1, ensure_ascii=False)}\n"
                 write_whole(MEASURED, anywhere(text).encode())
-                told = measurement.reasons.get((case, rule), "")
-                print(case, rule, told, file=sys.stderr, flush=True)
-            for one in file_rules().values():
-                if family_of(one.id).prefix != family.upper():
+                reason = measurement.reasons.get((case, broken), "")
+                print(case, broken, reason, file=sys.stderr, flush=True)
+            for rule in file_rules().values():
+                if family_of(rule.id).prefix != family.upper():
                     continue
-                reasons = [why for (_, other), why in measurement.reasons.items() if other == one.id]
-                is_asked_about = any(row["rule"] == one.id for row in stored)
-                reason = one.excluded or (reasons[0] if reasons else "" if is_asked_about else NO_FILE)
-                observed[one.id] = observation(one.id, stored, date, reason)
+                reasons = [why for (_, other), why in measurement.reasons.items() if other == rule.id]
+                is_asked_about = any(row["rule"] == rule.id for row in stored)
+                reason = rule.excluded or (reasons[0] if reasons else "" if is_asked_about else NO_FILE)
+                observed[rule.id] = observation(rule.id, stored, date, reason)
     write_whole(TABLE_FILE, anywhere(table_text(observed)).encode())
 
 
