@@ -132,9 +132,7 @@ def measured(folder: Path, rounds: int) -> dict[str, Any]:
 
 def main() -> None:
     """Measure, and print a table and whether the goal is met."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--files", type=int, default=1000)
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--write", action="store_true")

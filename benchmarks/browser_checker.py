@@ -87,9 +87,7 @@ def cold(address: str, folder: Path, file: Path, judged: dict[str, list[tuple[fl
 
 def main(arguments: list[str]) -> int:
     """Measure and print; 1 if a goal was missed, 2 if it cannot be measured here."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--megabytes", type=int, default=66, help="length of the file")
     parser.add_argument("--rounds", type=int, default=3, help="how often a new browser begins")
     options = parser.parse_args(arguments)

@@ -87,9 +87,7 @@ def _decoded(file: Path, columns: list[str]) -> Any:
 
 def main() -> int:
     """Measure and print; exit 1 if the goal is missed."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--write", action="store_true")

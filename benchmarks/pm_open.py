@@ -129,9 +129,7 @@ def large(columns: int, megabytes: int) -> Path:
 
 def main() -> int:
     """Measure and print; the exit status says whether the goals were reached."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--columns", type=int, default=500)
     parser.add_argument("--row-groups", type=int, default=100)
     parser.add_argument("--rounds", type=int, default=7)

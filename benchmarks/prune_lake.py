@@ -329,9 +329,7 @@ def judged(engines: Times) -> bool:
 
 def main() -> int:
     """Measure and print; the exit status says whether the goals were reached."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--files", type=int, default=1000)
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--write", action="store_true", help=f"keep the figures in {FIGURES.name}")

@@ -350,9 +350,7 @@ def goals(
 
 def main() -> int:
     """Measure and print; the exit status says whether the goals were reached."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--megabytes", type=int, default=150)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--questions", nargs="+", metavar="NAME", help="those that are asked; all by default")

@@ -91,9 +91,7 @@ def digest(report: pqassay.Report) -> str:
 
 def main() -> int:
     """Measure and print; the exit status says whether the goals were reached."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--files", type=int, default=10000)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--tier", choices=("footer", "index", "pages", "values"), default="index")

@@ -226,9 +226,7 @@ def in_a_store(shape: str, files: int, delay: float) -> Run:
 
 def main() -> int:
     """Measure and print; the exit status says whether the goals were reached."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--files", type=int, default=500, help="in the store that waits; 0 for none")
     parser.add_argument("--delay", type=float, default=0.005, help="seconds until an answer begins")
     parser.add_argument("--write", action="store_true", help="keep what was counted")

@@ -192,9 +192,7 @@ def measured(cardinality: int, rows: int, *, is_sorted: bool, rounds: int) -> di
 
 def main() -> None:
     """Measure, print a table, and keep the figures if they are wanted."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--write", action="store_true")

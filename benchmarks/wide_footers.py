@@ -123,9 +123,7 @@ def measure(chunks: int, rounds: int) -> dict[str, float]:
 
 def main() -> int:
     """Measure and print; the exit status says whether all goals were reached."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--chunks", type=int, nargs="+", default=[10_000, 100_000])
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()

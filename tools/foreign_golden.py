@@ -1,15 +1,16 @@
-"""Let foreign software write its golden cases again, ``golden_files/interop/<software>-<version>``, and compare manifests with reports.
+"""Write the golden cases of foreign software again, or compare their manifests with the judge's reports.
 
-    python tools/foreign_golden.py write [FOLDER] [SOFTWARE ...]
-    python tools/foreign_golden.py remarks [--accept]
+    python tools/foreign_golden.py write                      write the cases of all installed software
+    python tools/foreign_golden.py write golden_files duckdb  write those of DuckDB
+    python tools/foreign_golden.py remarks                    list manifests that differ from the report or the museum
+    python tools/foreign_golden.py remarks --accept           update these manifests
 
-``write`` does what the manifests of the newest version of each software state: it takes their rows and runs their steps, with the version that
-is installed.  Another version gets another folder, for golden files are kept, not replaced.  What is not installed is named and left out.
-arrow-rs is written through the package ``arro3-io``, which nothing else here needs.  A new case begins with a manifest that has rows and steps.
-The files of Spark differ from one Java process to the next in the order in which the footer lists the encodings of a chunk.
+``write`` repeats the steps in the manifests of the newest version of each software, with the installed version. Each version has a
+folder of its own, because golden files are never replaced. Software that is not installed is named and skipped. arrow-rs is written
+through the package ``arro3-io``. To add a case, begin with a manifest that has rows and steps. Spark orders the encodings of a chunk
+in the footer differently in each Java process.
 
-``remarks`` judges every case of foreign software, and says where the report or the museum and the manifest differ. With ``--accept`` the
-manifest takes the report's word, unless a FAIL or WARN is new: that is a mistake of a rule or a discovery, and a person has to look at it.
+``--accept`` rejects a new FAIL or WARN: that is an error of a rule or a discovery, so a person has to look at it.
 """
 
 from __future__ import annotations
@@ -270,9 +271,7 @@ def remarks(folder: Path, *, accept: bool) -> int:
 
 def main() -> None:
     """Run the command."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
     writing = commands.add_parser("write", help="write the files and their manifests")
     writing.add_argument("folder", nargs="?", type=Path, default=GOLDEN_FILES)

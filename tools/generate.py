@@ -1,11 +1,10 @@
-"""Write every file that is computed from others of this repository: ``make generate``.
+"""Write every file that is computed from other files of this repository: ``make generate``.
 
-    python tools/generate.py                        write what differs from what it is computed from
-    python tools/generate.py --check                write nothing; name what is stale, and fail if anything is
-    python tools/generate.py schemas "null scores"  these alone
+    python tools/generate.py                        write all stale files
+    python tools/generate.py --check                write nothing; name stale files, and fail if there are any
+    python tools/generate.py schemas "null scores"  write only these
 
-What is measured on a machine, or asks engines, has a command of its own, which stores its figures; the pages that show them
-are made here.  A test runs the check.
+Measurements and answers of engines have commands of their own, which store the figures. A test runs the check.
 """
 
 from __future__ import annotations
@@ -120,9 +119,7 @@ REGISTRY: tuple[Derived, ...] = (
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write or compare the files; return the exit status."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     names = [derived.name for derived in REGISTRY]
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"{', '.join(names)} (default: all)")
     parser.add_argument("--check", action="store_true", help="write nothing; fail if anything is stale")

@@ -1,11 +1,11 @@
-"""Ask every implementation about every golden file, and what each writes about all that read: ``make matrix``.
+"""Ask every implementation about every golden file, and every reader about the files of every writer: ``make matrix``.
 
-    python tools/matrix.py [NAME ...] [--expectations] [--older]
+    python tools/matrix.py                          ask all implementations that are built
+    python tools/matrix.py duckdb polars            ask only these two; exchange files with all others
+    python tools/matrix.py duckdb --expectations    update its expected failures, too
 
-Without names, all implementations that are built are asked; with names, these, and the others that are built write for them and
-read what they write.  The results go to ``docs/data/results``: one file for each
-implementation and version, with what was not passed, what well-formed lies did, digests, tools and the date; and
-``exchange.json``, in which files of each writer are read by each reader.  What is skipped is said.
+The results are stored in ``docs/data/results``: one file for each implementation and version, without passed cases, and
+``exchange.json`` with the answers of each reader about the files of each writer. Skipped implementations are listed.
 """
 
 from __future__ import annotations
@@ -321,7 +321,7 @@ def report_on(driver: Implementation, report: RunReport) -> None:
 
 def main() -> int:
     """Ask the implementations, and store the results."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("names", nargs="*")
     parser.add_argument(
         "--expectations",

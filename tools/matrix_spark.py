@@ -1,10 +1,10 @@
-"""Check, index and query with several releases of Spark, with a session of their own and over Spark Connect: ``make matrix-spark``.
+"""Check, index and query with several releases of Spark, with and without Spark Connect: ``make matrix-spark``.
 
-    python tools/matrix_spark.py [VERSION ...]
+    python tools/matrix_spark.py          try all releases
+    python tools/matrix_spark.py 3.5      try one
 
-Each release gets a virtual environment in ``.venv/spark-VERSION``, and a server of Spark Connect on this machine.  What a
-check finds in a folder of golden files must be what ``pqassay check`` finds there.  The answers go to
-``docs/data/spark_versions.json``; ``docs/guide/spark-where.md`` shows it on the site.
+Each release gets a virtual environment in ``.venv/spark-VERSION``, and a local server of Spark Connect. A check must find the same as
+``pqassay check`` in a folder of golden files. The answers are stored in ``docs/data/spark_versions.json``, for ``docs/guide/spark-where.md``.
 """
 
 from __future__ import annotations
@@ -260,7 +260,7 @@ def with_all_trials(answer: dict[str, Any]) -> dict[str, Any]:
 
 def main() -> int:
     """Ask the releases and store the answers; fail if something does not work."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("releases", nargs="*", default=RELEASES, metavar="VERSION", help="3.5, 4.1, ...")
     asked = parser.parse_args().releases
     known = json.loads(ANSWERS.read_text()) if ANSWERS.is_file() else {"releases": []}

@@ -1,9 +1,11 @@
-"""Ask engines what they make of false claims of tables: ``python tools/write_table_engines.py --ask [FAMILY] [--new]``.
+"""Ask engines about false claims of tables, and store the answers in ``benchmarks/table_engines.json`` for the site.
 
-What was measured is stored in ``benchmarks/table_engines.json``, from which the site makes its matrix and pages.  ``--ask`` measures again, one
-family of golden tables (``dlt``, ``ice``) or both, with ``--new`` those that were not asked about, or whose bytes have changed since: each golden table
-with a claim that is wrong is put to every engine, beside the healthy table that it was made from, and what came of it is stored for each rule in the
-table of observations as well.  That takes all engines, Spark in a release for which both formats have packages, and Java:
+    python tools/write_table_engines.py --ask             ask about all golden tables with a false claim
+    python tools/write_table_engines.py --ask dlt         ask only about Delta tables (ice: Iceberg tables)
+    python tools/write_table_engines.py --ask ice --new   skip tables with stored answers that have not changed since
+
+Every engine reads each of these tables and the healthy table that it was made from. The table of observations gets the result for each
+rule. All engines must be installed, with Java and a release of Spark for which both formats have packages:
 
     pip install '.[engines]' daft chdb 'pyspark==4.1.*'
 """
@@ -130,7 +132,7 @@ def anywhere(text: str) -> str:
 
 def main() -> None:
     """Measure the requested families."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument(
         "--ask",
         nargs="?",
