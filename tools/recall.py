@@ -96,24 +96,12 @@ def measured() -> dict[Kind, dict[str, Answer]]:
 # ------------------------------------------------------------------------------------------------- random damages
 
 SMALL = (
-    *("blm/audited", "blm/lists", "blm/types", "pix/audited", "pix/three-pages-of-lists", "pix/total-order"),
-    *(
-        "pqf/dictionary",
-        "pqf/nested",
-        "pqf/sorted-rows",
-        "pqf/three-pages-and-a-dictionary",
-        "pqf/times-of-day",
-    ),
-    *(
-        "sta/audited-box",
-        "sta/audited-page-headers",
-        "sta/counted",
-        "sta/int96",
-        "sta/lists",
-        "sta/orders-of-types",
-    ),
-    *("idx1/companion", "idx1/plain", "interop/duckdb-2.0.0/nested", "interop/datafusion-55.2/two-values"),
-)
+    "blm/audited", "blm/lists", "blm/types", "pix/audited", "pix/three-pages-of-lists", "pix/total-order",
+    "pqf/dictionary", "pqf/nested", "pqf/sorted-rows", "pqf/three-pages-and-a-dictionary",
+    "pqf/times-of-day", "sta/audited-box", "sta/audited-page-headers", "sta/counted", "sta/int96",
+    "sta/lists", "sta/orders-of-types", "idx1/companion", "idx1/plain", "interop/duckdb-2.0.0/nested",
+    "interop/datafusion-55.2/two-values",
+)  # fmt: skip
 """The small files for random damage."""
 
 

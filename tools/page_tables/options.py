@@ -48,9 +48,7 @@ def figures() -> dict[str, Any]:
     Also the keys of ``pqassay.toml`` and the keywords of `pqassay.check`.
     """
     options = {
-        name: [
-            option for option in command.params if option.param_type_name == "option" and not option.hidden
-        ]
+        name: [entry for entry in command.params if entry.param_type_name == "option" and not entry.hidden]
         for name, command in commands(typer.main.get_group(app))
     }
     panels = {
@@ -60,8 +58,7 @@ def figures() -> dict[str, Any]:
     return {
         "panels": panels,
         "own": {
-            name: [_row(option) for option in each if not _is_shared(option)]
-            for name, each in options.items()
+            name: [_row(entry) for entry in each if not _is_shared(entry)] for name, each in options.items()
         },
         "sharing": [name for name, each in options.items() if any(map(_is_shared, each))],
         "keys": ["paths", *(option.name for option in OPTIONS.values() if option.option.in_file)],
@@ -69,16 +66,12 @@ def figures() -> dict[str, Any]:
     }
 
 
-def _option(declared_option: Declared) -> Row:
-    names = f"--{declared_option.name} {declared_option.option.metavar}".rstrip()
-    others = (
-        [f"-{declared_option.option.short} {declared_option.option.metavar}".rstrip()]
-        if declared_option.option.short
-        else []
-    )
-    if declared_option.option.kind == "flag":
-        others.append(f"--no-{declared_option.name}")
-    return ", ".join(f"`{name}`" for name in (names, *others)), as_code(declared_option.option.help)
+def _option(entry: Declared) -> Row:
+    names = f"--{entry.name} {entry.option.metavar}".rstrip()
+    others = [f"-{entry.option.short} {entry.option.metavar}".rstrip()] if entry.option.short else []
+    if entry.option.kind == "flag":
+        others.append(f"--no-{entry.name}")
+    return ", ".join(f"`{name}`" for name in (names, *others)), as_code(entry.option.help)
 
 
 def commands(group: Any, before: str = "") -> Iterator[tuple[str, Any]]:
@@ -102,13 +95,6 @@ def _row(parameter: Any) -> Row:
     return ", ".join(f"`{name}`" for name in names), as_code(parameter.help)
 
 
-def _keyword(declared_option: Declared) -> Row:
-    value = (
-        ", ".join(f'`"{choice}"`' for choice in declared_option.choices)
-        or IN_PYTHON[declared_option.option.kind]
-    )
-    return (
-        f"`{declared_option.keyword}`",
-        value,
-        as_code(declared_option.option.help.replace("; repeatable", "")),
-    )
+def _keyword(entry: Declared) -> Row:
+    value = ", ".join(f'`"{choice}"`' for choice in entry.choices) or IN_PYTHON[entry.option.kind]
+    return f"`{entry.keyword}`", value, as_code(entry.option.help.replace("; repeatable", ""))
