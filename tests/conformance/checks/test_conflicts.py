@@ -179,7 +179,7 @@ def test_the_fields_of_a_rule_are_fields_that_can_be_false() -> None:
     fields += [
         _UNNAMED.sub("", kind.field.rpartition(": ")[2].replace("[]", ""))
         for kept in (OF_FILES, OF_TABLES)
-        for kind in kept.found
+        for kind in kept.answers
     ]
     known = {path for name in fields for path in (name, name.rpartition(".")[0])}
     named = {path for rule in rules().values() for path in (*rule.against, *rule.given)}
