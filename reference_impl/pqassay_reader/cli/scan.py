@@ -212,7 +212,6 @@ def scan(
             trust=trust.value,
             column=column,
             metadata=metadata.value,
-            explain=explain,
         )
         with _progress_bar(result, is_free=not sys.stdout.isatty() or output is not None or explain):
             _put_rows(result, form, output, is_cut=is_cut, is_silent=explain and output is None)

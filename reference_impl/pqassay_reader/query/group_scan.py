@@ -21,7 +21,6 @@ from pqassay_reader.pages.chunk_claims import ChunkClaims
 from pqassay_reader.pages.row_selection import by_statistics_and_bloom, rows_left
 from pqassay_reader.query.conditions import Part, in_order
 from pqassay_reader.query.explained.counters import Left
-from pqassay_reader.query.explained.text import GroupTrace, columns_of_claims, columns_of_fields
 from pqassay_reader.query.facts.footer_facts import FileFacts
 from pqassay_reader.query.fetching.field_pages import FieldPages, Reading
 from pqassay_reader.query.fetching.page_layout import Numbers
@@ -329,17 +328,6 @@ class GroupScan:
         both = replace(without)
         both += extra
         return ReadSoFar(both, without, any(one.uses_index for one in fields))
-
-    def traced(self, left: Rows) -> GroupTrace:
-        """The trace of its scan; ``left`` are the rows that column indexes kept."""
-        if left:
-            asked = {place for part in self._question.parts for place in self._fields_of(part)}
-            names = {self._facts.schema.field(place).name for place in asked}
-            columns = columns_of_fields(self.fields.values(), names)
-        else:
-            columns = columns_of_claims(self._claims)
-        ranges = [(part.start, part.stop) for part in left]
-        return GroupTrace(self.row_group, self.row_count, ranges, self.matched, columns)
 
 
 class ReadSoFar(NamedTuple):
