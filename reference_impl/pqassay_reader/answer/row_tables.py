@@ -74,7 +74,7 @@ class RowTables:
 
     def _parts(self, needed: Mask) -> list[Any]:
         """Arrow's fragments for some row groups, without those that statistics exclude."""
-        lake, found = self._lake, list[Any]()
+        lake, parts = self._lake, list[Any]()
         numbers = np.unique(lake.file_of[needed]).tolist()
         with ThreadPoolExecutor(lake.threads) as pool:
             list(pool.map(lambda number: lake.fragments[number].ensure_complete_metadata(), numbers))
@@ -88,8 +88,8 @@ class RowTables:
                 chosen = [group.id for group in part.row_groups]
             if chosen:
                 self.length += lake.known[number].data_length(self.fields, chosen)
-                found.append(part)
-        return found
+                parts.append(part)
+        return parts
 
     def _scanned(self, parts: list[Any]) -> Iterator[pa.Table]:
         """Rows that satisfy the condition."""

@@ -38,9 +38,9 @@ NOT_INDEXED = "it has no IDX1 index, and no matching distinct set"
 class EngineSets(FileSets):
     """Sets for engines; sets with NaN exclude nothing, because engines disagree about comparisons with NaN."""
 
-    def by_group(self, one: ColumnSets, mask: Mask, *, otherwise: bool) -> Mask:
+    def by_group(self, column_sets: ColumnSets, mask: Mask, *, otherwise: bool) -> Mask:
         """See `FileSets.by_group`."""
-        return super().by_group(one, mask | one.sets.nans, otherwise=otherwise)
+        return super().by_group(column_sets, mask | column_sets.sets.nans, otherwise=otherwise)
 
 
 @dataclass
@@ -269,16 +269,20 @@ def know_files(
     later: defaultdict[str, list[tuple[int, KnownFile]]] = defaultdict(list)
     values: list[FileValues] = []
     rest: list[int] = np.flatnonzero(~covered).tolist()
-    for done, (number, (file, found)) in enumerate(
+    for done, (number, (file, values_or_reason)) in enumerate(
         zip(rest, _opened(listed, rest, described), strict=True), 1
     ):
         files[number] = file
-        if isinstance(found, FileValues):
-            values.append(found)
-        elif file is not None and not found:
+        if isinstance(values_or_reason, FileValues):
+            values.append(values_or_reason)
+        elif file is not None and not values_or_reason:
             later[described.column_of(file) or ""].append((number, file))
         elif file is None or not file.directory.entries:
-            reason = str(file.directory.aside[0]) if file is not None and file.directory.aside else found
+            reason = (
+                str(file.directory.aside[0])
+                if file is not None and file.directory.aside
+                else values_or_reason
+            )
             unknown[number] = f"{unknown[number]}, and {reason}" if number in unknown else reason
             continue
         unknown.pop(number, None)
@@ -310,14 +314,14 @@ def _opened(listed: ListedFiles, numbers: Sequence[int], described: Described) -
         except OSError as error:
             return None, _unreadable(error)
         usable: list[UsableEntry] = []
-        for one in file.directory.entries:
-            column = one.columns[0]
+        for entry in file.directory.entries:
+            column = entry.columns[0]
             if described.columns is not None and column not in described.columns:
                 continue
             if reason := described.why_no_set(column):
-                file.directory.aside.append(LeftAside(one.name, reason))
+                file.directory.aside.append(LeftAside(entry.name, reason))
             else:
-                usable.append(one)
+                usable.append(entry)
         file.directory.entries = usable
         found = "" if described.column_of(file) is not None else described(number, file)
         file.drop_tail()

@@ -133,24 +133,24 @@ class Scan:
             begun: list[_Begun] = []
 
             def close_all() -> None:
-                for one in begun:
-                    one.close()
+                for file in begun:
+                    file.close()
 
             stack.callback(close_all)
 
             def begin(target: Target) -> _Begun:
-                one = _Begun(self._opened(target, requests), workers, threads, self._query.limit)
-                begun.append(one)
+                file = _Begun(self._opened(target, requests), workers, threads, self._query.limit)
+                begun.append(file)
                 if openers is not None and self._query.limit is None:
-                    one.look_ahead()
-                return one
+                    file.look_ahead()
+                return file
 
             files = ahead(openers, begin, self._targets, threads)
             stack.enter_context(closing(cast("Any", files)))
-            for done, one in enumerate(files, 1):
-                yield from self._file_batches(one)
-                one.close()
-                begun.remove(one)
+            for done, file in enumerate(files, 1):
+                yield from self._file_batches(file)
+                file.close()
+                begun.remove(file)
                 if self.progress is not None:
                     self.progress(done, len(self._targets))
 
