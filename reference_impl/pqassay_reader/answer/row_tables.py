@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -84,8 +85,10 @@ class RowTables:
             if len(chosen) < part.num_row_groups:
                 part = part.subset(row_group_ids=chosen)
             if self._condition is not None:
-                part = part.subset(self._condition, schema=lake.schema)
-                chosen = [group.id for group in part.row_groups]
+                # Statistics in a type that does not fit the column of the dataset exclude nothing.
+                with suppress(pa.ArrowException):
+                    part = part.subset(self._condition, schema=lake.schema)
+                    chosen = [group.id for group in part.row_groups]
             if chosen:
                 self.length += lake.known[number].data_length(self.fields, chosen)
                 parts.append(part)
