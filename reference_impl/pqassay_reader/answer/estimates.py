@@ -141,7 +141,7 @@ def _of_lake(lake: Lake, aggregate: Aggregate, sketched: Sequence[_Sketched]) ->
     path, arrow = find_column(lake.schema, aggregate.column or "")
     if path[0] in lake.partitions:
         raise Refused(f"column {aggregate.column} is a partition column, which has no sketches")
-    if pa.types.is_duration(arrow):
+    if pa.types.is_duration(arrow) or pa.types.is_nested(arrow):
         raise Refused(f"{aggregate.function.upper()} of {arrow} is not supported")
     kind = KINDS[aggregate.function]
     sketches: list[tuple[str, bytes]] = []
@@ -149,7 +149,7 @@ def _of_lake(lake: Lake, aggregate: Aggregate, sketched: Sequence[_Sketched]) ->
     leaf: SchemaLeaf | None = None
     with ThreadPoolExecutor(lake.threads) as pool:
         for each, (leaf_here, made) in zip(
-            sketched, pool.map(partial(_of_file, aggregate, kind), sketched), strict=True
+            sketched, pool.map(partial(_of_file, aggregate, path, kind), sketched), strict=True
         ):
             if leaf_here is None:
                 continue  # all its rows are null
@@ -172,11 +172,11 @@ def _of_lake(lake: Lake, aggregate: Aggregate, sketched: Sequence[_Sketched]) ->
 
 
 def _of_file(
-    aggregate: Aggregate, kind: IndexType, asked: _Sketched
+    aggregate: Aggregate, path: Sequence[str], kind: IndexType, asked: _Sketched
 ) -> tuple[SchemaLeaf | None, list[bytes] | None]:
     """The column in a file (``None`` if missing), and the fewest sketches for exactly these row groups (``None`` if there are none)."""
     file = asked.file
-    leaves = [leaf for leaf in file.facts.leaves if leaf.is_called(aggregate.column or "")]
+    leaves = [leaf for leaf in file.facts.leaves if leaf.is_at(path)]
     if not leaves:
         return None, None
     if len(leaves) > 1:

@@ -17,7 +17,7 @@ from pqassay_reader.condition.normal import Condition
 from pqassay_reader.directory.arrays import Mask
 from pqassay_reader.lake.index_table import default_folder, parts, read_entries
 from pqassay_reader.lake.known_file import KnownFile
-from pqassay_reader.lake.lake_sets import REMOTE_THREADS, DistinctSets, Progress
+from pqassay_reader.lake.lake_sets import REMOTE_THREADS, DistinctSets, Progress, is_column_of
 from pqassay_reader.pages.excluding import ColumnSets, FileSets
 from pqassay_reader.pages.whole_files import FileValues, WholeFiles, indexable
 from pqassay_reference.directory.reading.usable_entries import LeftAside, UsableEntry
@@ -28,6 +28,7 @@ from pqassay_spec.directory.codes import Granularity, IndexType
 from pqassay_spec.grammar.thrift_decoder import collector_paused
 from pqassay_spec.idx1 import blob as idx1
 from pqassay_spec.idx1.companion import parse_companion
+from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf
 
 AUTO = "auto"
 """The name for the index table beside the folder, if there is one."""
@@ -213,11 +214,11 @@ class Described:
         kind = self.schema.field(place).type
         return "" if indexable(kind) else f"{about}which the dataset reads as {kind}"
 
-    def why_no_set(self, column: str) -> str:
+    def why_no_set(self, leaf: SchemaLeaf) -> str:
         """Why sets of a column may not be used; empty if they may."""
-        if self.schema.get_field_index(column) < 0:
+        if not is_column_of(self.schema, leaf):
             return "the dataset does not have the column once"
-        return "its values are those of the folders' names" if column in self.partitions else ""
+        return "its values are those of the folders' names" if leaf.path[0] in self.partitions else ""
 
     def column_of(self, file: KnownFile) -> str | None:
         """The column of an index that must be fetched from a file; ``None`` if it was read with the footer, or is not usable."""
@@ -318,7 +319,7 @@ def _opened(listed: ListedFiles, numbers: Sequence[int], described: Described) -
             column = entry.columns[0]
             if described.columns is not None and column not in described.columns:
                 continue
-            if reason := described.why_no_set(column):
+            if reason := described.why_no_set(entry.leaves[0]):
                 file.directory.aside.append(LeftAside(entry.name, reason))
             else:
                 usable.append(entry)

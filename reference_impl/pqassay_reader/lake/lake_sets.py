@@ -19,6 +19,7 @@ from pqassay_reference.directory.reading.usable_entries import UsableEntry
 from pqassay_reference.errors import Refused
 from pqassay_spec.directory.codes import Granularity, IndexType
 from pqassay_spec.directory.entries import EntryKey
+from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf
 
 LOCAL_THREADS, REMOTE_THREADS = 4, 16
 """Files that are read at the same time."""
@@ -127,6 +128,14 @@ class DistinctSets:
         return ColumnSets(Sets(name, granularity, parts, values, starts, *masks), name, values.type)
 
 
+def is_column_of(schema: pa.Schema, leaf: SchemaLeaf) -> bool:
+    """Whether a leaf of a file is the column of its name in a dataset; columns at other places may share the name with its dots."""
+    try:
+        return leaf.is_at(find_column(schema, leaf.name)[0])
+    except Refused:
+        return False
+
+
 def cast_exactly(values: Any, kind: Any) -> Any:
     """Values in another type; ``None`` if the conversion would change them."""
     if values.type == kind:
@@ -154,4 +163,4 @@ def _is_wider(kind: Any, other: Any) -> bool:
     return pa.types.is_floating(kind) and pa.types.is_floating(other) and other.bit_width > kind.bit_width
 
 
-__all__ = ["LOCAL_THREADS", "REMOTE_THREADS", "DistinctSets", "Progress", "cast_exactly"]
+__all__ = ["LOCAL_THREADS", "REMOTE_THREADS", "DistinctSets", "Progress", "cast_exactly", "is_column_of"]
