@@ -142,7 +142,7 @@ class FileScan:
         constants: dict[str, Any] = {}
         if expected is not schema:
             constants = {one.name: pa.scalar(None, one.type) for one in expected if one.name not in stored}
-        constants |= {name: value for name, value in self.target.constants.items() if name not in stored}
+        constants |= self.target.constants
         names = list(expected.names) if query.columns is None else list(query.columns)
         called = {*names, *(columns_named(query.predicate) if query.predicate is not None else ())}
         constants |= self._absent(called - constants.keys(), expected)
@@ -252,7 +252,8 @@ class FileScan:
         query, condition = self._query, self.question.condition
         if condition is None or Rung.FILES not in query.rungs:
             return False
-        verdict = file_index_verdict(self.ranges, self.facts, condition, query.column, query.trust)
+        named = condition.columns - self.question.constants.keys()
+        verdict = file_index_verdict(self.ranges, self.facts, condition, named, query.column, query.trust)
         self.message = verdict.message
         if verdict.skips is not None:
             self._counters.note("IDX1")
