@@ -15,7 +15,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, dataclass, fields
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 from typing import Any, Literal, cast, get_args
 
@@ -158,7 +158,7 @@ class Rule:
         """Whether a file can break it."""
         return self.role != "reader"
 
-    @property
+    @cached_property
     def compares_values(self) -> bool:
         """Whether it compares a claim (a bound, a count, an index, a filter) with values; a finding does not show which is wrong."""
         return self.judges_files and (
