@@ -17,8 +17,7 @@ def greet(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Name to print.")],
     times: Annotated[int, typer.Option(metavar="N", help="Times to print it.")] = 1,
     count: Annotated[
-        int | None,
-        typer.Option(hidden=True, callback=renamed_option("--count N", "--times N")),
+        int | None, typer.Option(hidden=True, callback=renamed_option("--count N", "--times N"))
     ] = None,
 ) -> None:
     """Print a name."""
