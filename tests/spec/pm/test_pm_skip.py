@@ -251,7 +251,7 @@ def drawn(name: str) -> tuple[st.SearchStrategy[list[Any]], st.SearchStrategy[li
 
 @pytest.mark.parametrize("name", KINDS)
 @given(data=st.data())
-@tries(50, suppress_health_check=[HealthCheck.too_slow])
+@tries(35, suppress_health_check=[HealthCheck.too_slow])
 def test_no_row_is_lost(name: str, data: st.DataObject) -> None:
     kind = KINDS[name]
     rows_of, predicates_of = drawn(name)
