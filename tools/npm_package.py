@@ -28,6 +28,9 @@ KEPT = Path(__file__).resolve().parent.parent / ".venv"
 SECONDS = 120
 """The time limit of npm in seconds."""
 
+ATTEMPTS = 3
+"""The number of attempts before a package counts as missing, since registries fail sometimes."""
+
 
 class PackageMissingError(Exception):
     """A package is neither stored nor available, or differs from the pinned one."""
@@ -93,7 +96,18 @@ class NpmPackage:
         return content
 
     def _fetched(self) -> bytes:
-        hint = f"`npm pack {self}` fetches it elsewhere: put it at {self.kept_at}, or name its place with {self.variable}"
+        reason: PackageMissingError | None = None
+        for _ in range(ATTEMPTS):
+            try:
+                return self._asked_for()
+            except PackageMissingError as error:
+                reason = error
+        raise PackageMissingError(
+            f"{reason}. Where npm's registry can be reached, `npm pack {self}` fetches it: put it at {self.kept_at}, "
+            f"or name its place with {self.variable}"
+        ) from reason
+
+    def _asked_for(self) -> bytes:
         with tempfile.TemporaryDirectory() as folder:
             command = [*_npm(), "pack", str(self), "--silent", "--pack-destination", folder]
             try:
@@ -101,11 +115,11 @@ class NpmPackage:
                     command, cwd=folder, capture_output=True, text=True, check=False, timeout=SECONDS
                 )
             except (OSError, subprocess.TimeoutExpired) as error:
-                raise PackageMissingError(f"npm cannot be asked for {self}: {error}. {hint}") from error
+                raise PackageMissingError(f"npm cannot be asked for {self}: {error}") from error
             packed = list(Path(folder).glob("*.tgz"))
             if done.returncode or not packed:
-                reason = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
-                raise PackageMissingError(f"npm pack {self}: {reason}. {hint}")
+                said = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
+                raise PackageMissingError(f"npm pack {self}: {said}")
             return packed[0].read_bytes()
 
     def __str__(self) -> str:
