@@ -226,7 +226,7 @@ def ids_of_columns_are_unique(table: IcebergTable) -> Iterator[Violation]:
                 said = f"{count} fields of schema {schema.get('schema-id', 0)} have the {what} {value}"
                 yield _wrong(table, (*path, "fields"), said, f"one field of the {what}", f"{count} fields")
         given: Any = schema.get("identifier-field-ids")
-        for number in cast("list[Any]", given) if isinstance(given, list) else ():
+        for number in given if isinstance(given, list) else ():
             if actual := _unfit_identifier(fields, number):
                 said = f"identifier {number} of schema {schema.get('schema-id', 0)} is {actual}"
                 yield _wrong(table, (*path, "identifier-field-ids"), said, IDENTIFIER, actual)
