@@ -147,15 +147,15 @@ def findings(page: Path) -> list[Finding]:
     Raises:
         ValueError: A section lacks the line of facts, or a program lacks its output.
     """
-    found: list[Finding] = []
+    sections: list[Finding] = []
     for section in _SECTION.split(page.read_text("utf-8"))[1:]:
         title, _, text = section.partition("\n")
         facts = _FACTS.match(text.lstrip("\n"))
         if facts is None:
             raise ValueError(f"{page.name}: {title!r} does not begin with its software, severity and rules")
         who, severity, observed, rules = facts.groups()
-        found.append(Finding(title, tuple(who.split(", ")), int(severity), observed, rules, text, page))
-    return found
+        sections.append(Finding(title, tuple(who.split(", ")), int(severity), observed, rules, text, page))
+    return sections
 
 
 def helpers(page: Path) -> list[Program]:
