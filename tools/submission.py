@@ -65,7 +65,7 @@ def _about_names(report: RunReport) -> Iterator[str]:
             *(result.capability for result in report.not_asked),
         ],
         "a case": [
-            *(result.case for result in report.results if result.case != "hello"),
+            *(result.case for result in report.results if result.operation != "hello"),
             *(result.case for result in report.exposures),
             *(report.asked or ()),
         ],

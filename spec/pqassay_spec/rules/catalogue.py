@@ -13,7 +13,7 @@ import hashlib
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, dataclass, fields
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 from typing import Any, Literal, get_args
 
@@ -152,7 +152,7 @@ class Rule:
         """Whether a file can break it."""
         return self.role != "reader"
 
-    @property
+    @cached_property
     def compares_values(self) -> bool:
         """Whether it compares a claim (a bound, a count, an index, a filter) with values; a finding does not show which is wrong."""
         return self.judges_files and (
