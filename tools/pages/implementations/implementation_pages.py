@@ -141,7 +141,7 @@ def _causes(kept: Kept) -> Iterator[Cause]:
     by_case = answers(kept)
     for group in kept.report.causes:
         first = group[0]
-        if first.case == "hello":
+        if first.operation == "hello":
             continue
         answer = next(one for one in by_case[first.case] if one.operation == first.operation)
         cases = list(dict.fromkeys(result.case for result in group))
