@@ -19,9 +19,9 @@ from markupsafe import Markup
 from pages.implementations.answers import MEANINGS, SIGNS, Answer, answers
 from pages.implementations.results import Results, todays
 from pages.markup import literal, row
-from pages.places import GOLDEN_FILES
 from pages.tables import engine_answers, golden_tables
 from pqassay_spec.golden.case import MANIFEST
+from pqassay_spec.golden.table_case import TABLE_MANIFEST
 from pqassay_spec.rules import catalogue
 
 TEMPLATES = Path(__file__).resolve().parent / "templates"
@@ -81,13 +81,12 @@ class Site:
     @cached_property
     def cases(self) -> Mapping[str, dict[str, Any]]:
         """The manifest of each golden case by id, sorted by id."""
-        manifests = (json.loads(path.read_text(encoding="utf-8")) for path in GOLDEN_FILES.rglob(MANIFEST))
-        return {case["id"]: case for case in sorted(manifests, key=lambda case: case["id"])}
+        return golden_tables.manifests(MANIFEST)
 
     @cached_property
     def tables(self) -> Mapping[str, dict[str, Any]]:
         """The manifest of each golden table by id, sorted by id."""
-        return golden_tables.manifests()
+        return golden_tables.manifests(TABLE_MANIFEST)
 
     @cached_property
     def made_from(self) -> Mapping[str, Sequence[str]]:

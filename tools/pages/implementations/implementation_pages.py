@@ -68,12 +68,8 @@ def pages(site: Site) -> Iterator[Page]:
         mine = site.answers[kept.name]
         path = implementation_page(kept.name)
         title = known[kept.name].title if kept.name in known else kept.name
-        lies = [
-            answer
-            for answers in mine.values()
-            for answer in answers
-            if answer.is_lie and answer.verdict in BAD
-        ]
+        all_answers = [answer for case in mine.values() for answer in case]
+        lies = [answer for answer in all_answers if answer.is_lie and answer.verdict in BAD]
         body = site.render(
             "implementation.html",
             path,
@@ -89,18 +85,11 @@ def pages(site: Site) -> Iterator[Page]:
             expectations=_expectations(known.get(kept.name)),
             changes=list(_changes(kept.name, site)),
             exchange=site.results.exchange,
-            findings=[
-                finding
-                for finding in findings
-                if any(_is_about(kept, software) for software in finding.software)
-            ],
+            findings=[finding for finding in findings if _is_about(kept, finding)],
             slug=slug,
             known_cases=site.cases,
         )
-        counts = ", ".join(
-            f"{count:,} {verdict}"
-            for verdict, count in counted([answer for answers in mine.values() for answer in answers])
-        )
+        counts = ", ".join(f"{count:,} {verdict}" for verdict, count in counted(all_answers))
         yield Page(
             path,
             f"{title} {kept.version}",
@@ -152,7 +141,7 @@ def _causes(kept: Kept) -> Iterator[Cause]:
     by_case = answers(kept)
     for group in kept.report.causes:
         first = group[0]
-        if first.case == "hello":
+        if first.operation == "hello":
             continue
         answer = next(one for one in by_case[first.case] if one.operation == first.operation)
         cases = list(dict.fromkeys(result.case for result in group))
@@ -203,7 +192,7 @@ def _changes(name: str, site: Site) -> Iterator[Change]:
         )
 
 
-def _is_about(kept: Kept, software: str) -> bool:
-    """Whether the software of a finding, such as ``Spark 4.3.0``, is an implementation."""
-    name = software.rpartition(" ")[0].lower()
-    return name in (kept.name, (kept.report.driver.name or "").lower())
+def _is_about(kept: Kept, finding: finding_programs.Finding) -> bool:
+    """Whether an implementation is among the software of a finding, such as ``Spark 4.3.0``."""
+    names = {software.rpartition(" ")[0].lower() for software in finding.software}
+    return not names.isdisjoint((kept.name, (kept.report.driver.name or "").lower()))
