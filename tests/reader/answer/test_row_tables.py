@@ -90,10 +90,7 @@ def test_chunks_are_counted_of_row_groups_that_statistics_leave(tmp_path: Path) 
     pq.write_table(table, path, row_group_size=10)
     found, length = read(tmp_path, ["payload"], ["=", "code", 5])
     group = pq.read_metadata(path).row_group(0)
-    assert (found.num_rows, length) == (
-        1,
-        sum(group.column(place).total_compressed_size for place in (0, 1)),
-    )
+    assert (found.num_rows, length) == (1, sum(group.column(place).total_compressed_size for place in (0, 1)))
 
 
 def test_pages_that_cannot_be_decoded_are_named_with_their_file(tmp_path: Path) -> None:

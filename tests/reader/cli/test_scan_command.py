@@ -235,17 +235,7 @@ main()
 def test_an_interrupt_leaves_nothing_behind(tmp_path: Path) -> None:
     path, target = tmp_path / "many.parquet", tmp_path / "rows.json"
     pq.write_table(pa.table({"n": np.arange(200_000)}), path)
-    command = [
-        sys.executable,
-        "-c",
-        HALTING,
-        "scan",
-        str(path),
-        "--format",
-        "json",
-        "-o",
-        str(target),
-    ]
+    command = [sys.executable, "-c", HALTING, "scan", str(path), "--format", "json", "-o", str(target)]
     with processes.started(command, stdout=processes.PIPE, stderr=processes.PIPE) as process:
         processes.until(lambda: is_begun(target) or process.poll() is not None, "rows have been written")
         process.send_signal(signal.SIGINT)

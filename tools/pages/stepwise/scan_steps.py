@@ -124,11 +124,11 @@ def _scanned(path: Path, condition: str, returned: Sequence[str]) -> Rungs:
 
 
 def _pages(facts: FileFacts, source: FileSource, group: int, rows: int) -> list[list[Page]]:
-    found: list[list[Page]] = []
+    pages: list[list[Page]] = []
     for leaf in range(len(facts.metadata.row_groups[group].columns)):
         index = facts.claims_of(source, group, leaf).offset_index
         locations = index.page_locations if index else []
-        found.append(
+        pages.append(
             [
                 Page(rows_of_page(index, rows, at), range(one.offset, one.offset + one.compressed_page_size))
                 for at, one in enumerate(locations)
@@ -136,7 +136,7 @@ def _pages(facts: FileFacts, source: FileSource, group: int, rows: int) -> list[
             if index
             else []
         )
-    return found
+    return pages
 
 
 def context(link: Link) -> dict[str, Any]:
@@ -229,17 +229,17 @@ def _hint(made: Rungs, group: int, column: int, pages: Sequence[Page], *, is_lef
 
 
 def _bar(picture: Picture, made: Rungs, number: int, y: float) -> None:
-    whole, own = made.steps[0].left.length, made.steps[number].left.length
+    whole, remaining = made.steps[0].left.length, made.steps[number].left.length
     width = WIDTH - LEFT - 4
     picture.text(LEFT - 8, y + 13, "bytes", "end label strong")
     picture.box(LEFT, y, width, 18, "left-out", f"all pages: {whole:,} bytes")
-    picture.box(LEFT, y, width * own / whole, 18, "kept", f"left: {own:,} bytes")
-    told = f"{size_text(own)} of {size_text(whole)}"
-    x = LEFT + width * own / whole
+    picture.box(LEFT, y, width * remaining / whole, 18, "kept", f"left: {remaining:,} bytes")
+    label = f"{size_text(remaining)} of {size_text(whole)}"
+    x = LEFT + width * remaining / whole
     if x < LEFT + width * 0.7:
-        picture.text(x + 6, y + 13, told, "strong")
+        picture.text(x + 6, y + 13, label, "strong")
     else:
-        picture.text(x - 6, y + 13, told, "strong end")
+        picture.text(x - 6, y + 13, label, "strong end")
 
 
 def left(made: Rungs, number: int, page: Page) -> bool:
