@@ -148,13 +148,13 @@ def _of_lake(lake: Lake, aggregate: Aggregate, sketched: Sequence[_Sketched]) ->
     lacking: list[_Sketched] = []
     leaf: SchemaLeaf | None = None
     with ThreadPoolExecutor(lake.threads) as pool:
-        for each, (leaf_here, made) in zip(
+        for each, (column, made) in zip(
             sketched, pool.map(partial(_of_file, aggregate, path, kind), sketched), strict=True
         ):
-            if leaf_here is None:
+            if column is None:
                 continue  # all its rows are null
-            leaf = leaf or leaf_here
-            _require_alike(aggregate, leaf, leaf_here, each.file.name)
+            leaf = leaf or column
+            _require_alike(aggregate, leaf, column, each.file.name)
             if made is None:
                 lacking.append(each)
             else:

@@ -270,20 +270,16 @@ def know_files(
     later: defaultdict[str, list[tuple[int, KnownFile]]] = defaultdict(list)
     values: list[FileValues] = []
     rest: list[int] = np.flatnonzero(~covered).tolist()
-    for done, (number, (file, values_or_reason)) in enumerate(
+    for done, (number, (file, outcome)) in enumerate(
         zip(rest, _opened(listed, rest, described), strict=True), 1
     ):
         files[number] = file
-        if isinstance(values_or_reason, FileValues):
-            values.append(values_or_reason)
-        elif file is not None and not values_or_reason:
+        if isinstance(outcome, FileValues):
+            values.append(outcome)
+        elif file is not None and not outcome:
             later[described.column_of(file) or ""].append((number, file))
         elif file is None or not file.directory.entries:
-            reason = (
-                str(file.directory.aside[0])
-                if file is not None and file.directory.aside
-                else values_or_reason
-            )
+            reason = str(file.directory.aside[0]) if file is not None and file.directory.aside else outcome
             unknown[number] = f"{unknown[number]}, and {reason}" if number in unknown else reason
             continue
         unknown.pop(number, None)
