@@ -342,8 +342,8 @@ def test_a_column_of_nulls_that_is_said_to_be_required_is_one_finding(
 @pytest.mark.parametrize("codec", ["none", "snappy"])
 def test_repetition_levels_that_only_the_header_counts_are_one_finding(dictionary: bool, codec: str) -> None:
     def change(tree: FileTree) -> None:
-        page = tree.row_groups[0].columns[2].pages[-1]
-        page.header.data_page_header_v2.repetition_levels_byte_length = 2
+        header: Any = tree.row_groups[0].columns[2].pages[-1].header
+        header.data_page_header_v2.repetition_levels_byte_length = 2
 
     ((rule, field),) = failures(change, data_page_version="2.0", use_dictionary=dictionary, compression=codec)
     assert ("PQF-071", "repetition_levels_byte_length") == (rule, field.rpartition(".")[2])
@@ -351,7 +351,7 @@ def test_repetition_levels_that_only_the_header_counts_are_one_finding(dictionar
 
 def test_a_precision_below_the_scale_is_one_finding() -> None:
     def change(tree: FileTree) -> None:
-        element = tree.footer.schema[2]
+        element: Any = tree.footer.schema[2]
         element.precision = element.logicalType.DECIMAL.precision = 1
 
     assert ["PQF-027"] == [rule for rule, _ in failures(change)]
