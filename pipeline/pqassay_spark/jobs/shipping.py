@@ -80,14 +80,14 @@ def missing_modules(spark: SparkSession, modules: Sequence[str]) -> list[str]:
     def missing(_: int) -> list[str]:
         import importlib.util  # noqa: PLC0415 - this function is sent
 
-        found: list[str] = []
+        lacking: list[str] = []
         for name in modules:
             try:
                 if importlib.util.find_spec(name) is None:
-                    found.append(name)
+                    lacking.append(name)
             except ImportError:
-                found.append(name)
-        return found
+                lacking.append(name)
+        return lacking
 
     # An executor could not import the module of this function, so the function is sent as code.
     missing.__module__ = "__main__"

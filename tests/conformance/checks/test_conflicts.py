@@ -71,38 +71,10 @@ def test_one_false_number_is_one_finding(name: str, mutation: Mutation, rule: st
     assert [rule] == found(mutated(name, mutation))
 
 
-@pytest.mark.parametrize(
-    ("name", "rules"),
-    [
-        ("dir/value-of-nan", ["DIR-025"]),
-        ("dir/rows-too-many", ["DIR-033"]),
-        ("dir/nulls-beyond-rows", ["DIR-033"]),
-        (
-            "dir/bounds-swapped",
-            ["DIR-034", "DIR-038"],
-        ),  # in another row group a bound is false, and the two are in order
-    ],
-)
-def test_values_do_not_say_again_what_is_wrong_with_the_structure_of_an_index(
-    name: str, rules: list[str]
-) -> None:
-    assert rules == found((GOLDEN_FILES / name / "data.parquet").read_bytes())
-
-
 def test_a_consequence_is_told_where_its_cause_is_not_tested() -> None:
     data = mutated("sta/audited", Mutation("set", f"{CHUNK.format(1)}.column_index.null_counts[0]", -1))
 
     assert ["PIX-028"] == found(data, skip=["PIX-053"])
-
-
-def test_a_consequence_in_another_column_is_told() -> None:
-    data = mutated(
-        "sta/audited",
-        Mutation("add", f"{STATISTICS.format(1)}.null_count", 1),
-        Mutation("set", f"{STATISTICS.format(2)}.null_count", 99),
-    )
-
-    assert ["STA-010", "STA-043"] == found(data)
 
 
 def test_a_consequence_in_another_row_group_is_told() -> None:
@@ -141,26 +113,16 @@ def test_a_false_annotation_is_not_reported_for_bounds_and_the_copy_of_the_schem
     assert {"STA-018", "PQF-113"} <= set(found(data, skip=["PQF-101"]))
 
 
-def test_what_is_left_out_names_its_cause() -> None:
+def test_what_is_left_out_names_its_cause_and_the_rule_that_speaks_names_the_others() -> None:
     data = mutated("sta/audited", Mutation("add", f"{STATISTICS.format(1)}.null_count", 1))
     report = pqassay.check(data, tier="values")
-    (coverage,) = report.coverages.values()
+    (file,), (coverage,) = report.files, report.coverages.values()
 
     assert "STA-043 is broken" == coverage.not_checked["PIX-028"].reason
     assert "another rule" == coverage.not_checked["PIX-028"].obstacle
-
-
-def test_the_rule_that_speaks_names_the_others() -> None:
-    data = mutated("sta/audited", Mutation("add", f"{STATISTICS.format(1)}.null_count", 1))
-    (file,) = pqassay.check(data, tier="values").files
-
     assert [("STA-043", ["PIX-028", "STA-020"])] == [
         (finding.rule, finding.also) for finding in file.findings
     ]
-
-
-def test_a_box_of_geo_that_does_not_hold_the_values_is_one_finding() -> None:
-    assert ["PQF-182"] == found((GOLDEN_FILES / "pqf/geo-document-other-box/data.parquet").read_bytes())
 
 
 PARENT = "sta/audited"
@@ -188,7 +150,7 @@ def test_the_fields_of_a_rule_are_fields_that_can_be_false() -> None:
     fields += [
         _UNNAMED.sub("", kind.field.rpartition(": ")[2].replace("[]", ""))
         for kept in (OF_FILES, OF_TABLES)
-        for kind in kept.found
+        for kind in kept.answers
     ]
     known = {path for name in fields for path in (name, name.rpartition(".")[0])}
     named = {path for rule in rules().values() for path in (*rule.against, *rule.given)}
@@ -247,7 +209,7 @@ def test_rules_that_speak_for_others_have_checks() -> None:
 
 
 def test_many_conflicts_are_explained_at_once() -> None:
-    columns = [f"c{number}" for number in range(3_000)]
+    columns = [f"c{number}" for number in range(300)]
     many = [
         conflict(rule, column, path)
         for column in columns
@@ -342,8 +304,9 @@ def test_a_column_of_nulls_that_is_said_to_be_required_is_one_finding(
 @pytest.mark.parametrize("codec", ["none", "snappy"])
 def test_repetition_levels_that_only_the_header_counts_are_one_finding(dictionary: bool, codec: str) -> None:
     def change(tree: FileTree) -> None:
-        header: Any = tree.row_groups[0].columns[2].pages[-1].header
-        header.data_page_header_v2.repetition_levels_byte_length = 2
+        header = tree.row_groups[0].columns[2].pages[-1].header.data_page_header_v2
+        assert header
+        header.repetition_levels_byte_length = 2
 
     ((rule, field),) = failures(change, data_page_version="2.0", use_dictionary=dictionary, compression=codec)
     assert ("PQF-071", "repetition_levels_byte_length") == (rule, field.rpartition(".")[2])
@@ -351,7 +314,9 @@ def test_repetition_levels_that_only_the_header_counts_are_one_finding(dictionar
 
 def test_a_precision_below_the_scale_is_one_finding() -> None:
     def change(tree: FileTree) -> None:
-        element: Any = tree.footer.schema[2]
+        element = tree.footer.schema[2]
+        assert element.logicalType
+        assert element.logicalType.DECIMAL
         element.precision = element.logicalType.DECIMAL.precision = 1
 
     assert ["PQF-027"] == [rule for rule, _ in failures(change)]

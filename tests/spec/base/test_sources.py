@@ -62,13 +62,7 @@ Opener = Callable[[Path], contextlib.AbstractContextManager[Source]]
 @KINDS
 @pytest.mark.parametrize(
     ("offset", "length", "expected"),
-    [
-        (0, 10, CONTENT),
-        (0, 0, b""),
-        (3, 4, b"\x03\x04\x05\x06"),
-        (9, 1, b"\x09"),
-        (10, 0, b""),
-    ],
+    [(0, 10, CONTENT), (0, 0, b""), (3, 4, b"\x03\x04\x05\x06"), (9, 1, b"\x09"), (10, 0, b"")],
 )
 def test_a_read_returns_exactly_the_range(
     opened: Opener, tmp_path: Path, offset: int, length: int, expected: bytes

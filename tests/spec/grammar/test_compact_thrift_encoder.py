@@ -11,13 +11,7 @@ from pqassay_spec.grammar.thrift import Record, UnknownField, grammar
 from pqassay_spec.grammar.thrift_decoder import decode
 from pqassay_spec.grammar.thrift_encoder import encode
 from pqassay_spec.grammar.thrift_wire import WireType
-from pqassay_spec.parquet.thrift import (
-    BloomFilterHeader,
-    ColumnIndex,
-    FileMetaData,
-    PageHeader,
-    PageLocation,
-)
+from pqassay_spec.parquet.thrift import BloomFilterHeader, ColumnIndex, FileMetaData, PageHeader, PageLocation
 from thrift_strategies import footer_of, small_file
 
 
