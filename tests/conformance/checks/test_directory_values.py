@@ -51,7 +51,6 @@ def test_a_rank_that_is_wrong_is_that_of_a_plain_number() -> None:
         ("hll-of-file", "sketches[0]", lambda old: b"\x03" + old[1:], "DIR-042"),
         ("sums-of-text", "groups[0].sum_low", lambda _: 5, "DIR-037"),
         ("sums-of-text", "groups[0].sum_high", lambda _: -1, "DIR-037"),
-        ("sets-of-file", "heads[0].value_count", lambda old: old + 1, "DIR-022"),
     ],
 )
 def test_a_false_part_of_a_blob_is_one_finding(
