@@ -120,10 +120,12 @@ def until(condition: Callable[[], object], what: str, *, limit: float = PATIENCE
         HungError: It did not come.
     """
     end = time.monotonic() + limit
+    pause = 0.01
     while not condition():
         if time.monotonic() > end:
             raise HungError(f"not after {limit:g} s: {what}")
-        time.sleep(0.01)
+        time.sleep(pause)
+        pause = min(1.2 * pause, 0.1)  # looking costs time, too
 
 
 def line_of(process: Process[Any], stream: IO[Any] | None = None, *, limit: float = PATIENCE) -> Any:

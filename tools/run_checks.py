@@ -41,8 +41,8 @@ class Check(NamedTuple):
     minutes: float = 15
 
 
-AT_ONCE = min((os.cpu_count() or 1) + 1, 4)
-"""The number of test processes: one more than there are cores, since many tests wait for Java or for a timeout."""
+AT_ONCE = min(os.cpu_count() or 1, 4)
+"""The number of test processes: each loads all tests, so that more than there are cores cost more than they gain."""
 
 PROCESSES = (f"--numprocesses={AT_ONCE}", "--dist=loadfile", "--no-loadscope-reorder")
 """Options for sharing tests among processes: by module, so that fixtures of a module are created once."""

@@ -98,6 +98,15 @@ class Site:
         return found
 
     @cached_property
+    def breaking(self) -> Mapping[str, Sequence[dict[str, Any]]]:
+        """The golden cases that break each rule, by its id."""
+        cases: dict[str, list[dict[str, Any]]] = {}
+        for case in self.cases.values():
+            for rule in set(case["expect"]["check"]["rules"]):
+                cases.setdefault(rule, []).append(case)
+        return cases
+
+    @cached_property
     def trials(self) -> Sequence[engine_answers.Trial]:
         """The behavior of engines on false claims of golden tables."""
         return engine_answers.measured()
@@ -227,9 +236,9 @@ _MARKS = re.compile(
 
 def _inline(text: str) -> Iterator[Markup]:
     last = 0
-    for found in _MARKS.finditer(text):
-        yield Markup(html.escape(text[last : found.start()], quote=False))
-        code, strong, emphasis, linked, address, plain = found.groups()
+    for match in _MARKS.finditer(text):
+        yield Markup(html.escape(text[last : match.start()], quote=False))
+        code, strong, emphasis, linked, address, plain = match.groups()
         if code is not None:
             yield Markup("<code>{}</code>").format(code)
         elif strong is not None:
@@ -240,5 +249,5 @@ def _inline(text: str) -> Iterator[Markup]:
             yield Markup('<a href="{}">{}</a>').format(address, inline(linked))
         else:
             yield Markup('<a href="{}">{}</a>').format(plain, plain)
-        last = found.end()
+        last = match.end()
     yield Markup(html.escape(text[last:], quote=False))

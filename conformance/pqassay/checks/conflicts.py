@@ -46,6 +46,8 @@ LEFT_TO: Mapping[str, tuple[str, ...]] = {
     # A count above the possible maximum is also above the true count.
     "STA-043": ("STA-010",),
     "DIR-036": ("DIR-033",),
+    # A blob that does not have the values that it counts has another number of values.
+    "DIR-023": ("DIR-022",),
     # Bytes that belong to another structure do not belong to a blob.
     "DIR-014": ("DIR-013",),
     # If bytes were damaged or offsets swapped, neither of two structures of a chunk can be read.
@@ -273,11 +275,12 @@ def _saved(members: Sequence[Conflict], name: str) -> tuple[int, int, bool]:
 def _rank(conflict: Conflict, name: str) -> tuple[object, ...]:
     """A sort key for the rules that may be reported for a field."""
     rule = conflict.rule
+    compares_others = any(path != name for path in rule.against)
     return (
         VERDICTS.index(conflict.verdict),
         conflict.places[name][1] is not _Part.OWN,
-        bool(rule.against),
-        TIERS.index(rule.tier) * (-1 if rule.against else 1),
+        compares_others,
+        TIERS.index(rule.tier) * (-1 if compares_others else 1),
         rule.id,
         conflict.column or "",
     )

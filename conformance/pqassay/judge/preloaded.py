@@ -1,4 +1,4 @@
-"""Imports everything that judging a file may need.
+"""Imports everything that judging a file may need, and makes what each first file would make: decoders and tables.
 
 Workers begin as copies of a process that has imported this module.  Otherwise, each worker would import the
 checks and the reading of values for its first file, which takes longer than judging most files.
@@ -22,7 +22,12 @@ from types import TracebackType
 from pqassay.checks import registry
 from pqassay.judge.workers import MEMORY_GIVEN_LEAST, limits_memory
 from pqassay.plugins import rooms
+from pqassay.under_test.alike import CHUNKS
+from pqassay.under_test.schemas.known_schemas import SCHEMAS
 from pqassay_spec.base.arrow_alone import load_no_pandas
+from pqassay_spec.grammar.thrift_decoder import decoder
+from pqassay_spec.parquet.thrift import ColumnChunk, FileMetaData, PageHeader, SchemaElement
+from pqassay_spec.rules.observed import observations
 
 VALUES = "values"
 """The packages that need numpy and pyarrow.
@@ -36,9 +41,14 @@ DATA = 5
 
 def _load() -> None:
     registry()
+    observations()
+    decoder(FileMetaData, (SCHEMAS, CHUNKS))
+    for record in (SchemaElement, ColumnChunk, PageHeader):
+        decoder(record)
     for room in rooms(VALUES):
         for module in pkgutil.walk_packages(room.__path__, f"{room.__name__}."):
             importlib.import_module(module.name)
+    importlib.import_module("numpy.ma")  # Arrow asks it about each array
 
 
 @contextlib.contextmanager

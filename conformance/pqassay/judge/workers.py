@@ -25,7 +25,7 @@ from multiprocessing import connection, forkserver, resource_tracker
 from multiprocessing.context import ForkServerContext, ForkServerProcess
 from typing import Any, TypeVar
 
-from pebble import ProcessExpired, ProcessFuture, ProcessPool
+from pebble import CONSTS, ProcessExpired, ProcessFuture, ProcessPool
 
 from pqassay.errors import UsageError
 from pqassay.judge.one_file import Judged, Settings, judge_all, mistake, unjudged
@@ -56,6 +56,9 @@ GLANCE = 0.5
 
 RESTARTS = 3
 """The number of attempts to start workers."""
+
+CONSTS.sleep_unit = 0.02
+"""Seconds between two looks of a pool at its workers. With Pebble's 0.1, a check of one small file waits longer than it works."""
 
 FAREWELL = 5.0
 """Seconds for programs started by a worker to clean up; Java removes its folders in this time."""

@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.spark
 
-FILES = 48
+FILES = 24
 HELD_TASKS = (0, 1)
 """Tasks of which the test holds the last file, so that the two workers, which have done others before, wait for it."""
 
-DONE_BEFORE = 20
+DONE_BEFORE = 8
 """So many files are done at least when the workers wait."""
 
 

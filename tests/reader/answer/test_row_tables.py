@@ -102,3 +102,12 @@ def test_pages_that_cannot_be_decoded_are_named_with_their_file(tmp_path: Path) 
     path.write_bytes(data)
     with pytest.raises(Undecodable, match=r"one\.parquet: code cannot be decoded: "):
         read(tmp_path, ["code"], [">", "code", 5])
+
+
+def test_a_file_of_another_type_is_named_if_its_statistics_do_not_fit(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"code": pa.array([1], pa.int8())}), tmp_path / "a.parquet")
+    pq.write_table(pa.table({"code": pa.array([300], pa.int32())}), tmp_path / "b.parquet")
+    with pytest.raises(
+        Undecodable, match=r"b\.parquet: code cannot be decoded: Integer value 300 not in range"
+    ):
+        read(tmp_path, ["code"], [">", "code", 0])

@@ -71,7 +71,7 @@ class Result:
     """The outcome of one operation on one case.
 
     Attributes:
-        case: Id of the case; ``hello`` for the greeting.
+        case: Id of the case; ``hello`` for the greeting, ``hello/type.uuid`` for a capability that it lacks.
         family: The case's family, empty for the greeting.
         operation: The operation.
         outcome: Its outcome.
@@ -418,7 +418,8 @@ class RunReport:
     @property
     def asked_about(self) -> frozenset[str]:
         """The ids of the cases in results and exposures."""
-        return frozenset({one.case for one in self.results} | {one.case for one in self.exposures})
+        about = [one.case for one in self.results if one.operation != "hello"]
+        return frozenset([*about, *(one.case for one in self.exposures)])
 
     @property
     def by_family(self) -> dict[str, list[Result]]:
