@@ -389,7 +389,7 @@ def test_a_kill_at_any_moment_leaves_the_old_content_or_the_new_whole(tmp_path: 
         except FileNotFoundError:
             return length < 0
 
-    for _ in range(100 if EXAMPLES == 1 else 20):
+    for _ in range(100 if EXAMPLES == 1 else 12):
         length = moments.randrange(-size // 8, size)
         with started(REPLACE_FOREVER, path) as process:
             processes.until(partial(has, length), f"{length} bytes are written")

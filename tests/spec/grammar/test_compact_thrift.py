@@ -338,7 +338,7 @@ HOSTILE: dict[str, bytes] = {
     "lists 2,000 deep": hexed("09 c8 01") + b"\x19" * 2_000,
     "maps 2,000 deep": hexed("0b c8 01") + b"\x01\x1b\x01" * 2_000,
     "lists of lists of the greatest size": hexed("09 c8 01") + b"\xf9\xff\xff\x03" * 2_000,
-    "bool fields without an end": b"\x11" * 50_000,
+    "bool fields without an end": b"\x11" * 100_000,
 }
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
+from hypothesis import strategies as st
 
 from damage import tries
 from pqassay.strategies import records
@@ -19,28 +20,12 @@ def same(record: Record) -> bool:
     return bytes(grammar(type(record)).build(record)) == encode(record)
 
 
+@pytest.mark.parametrize("kind", [FileMetaData, ColumnIndex, PageHeader, BloomFilterHeader])
 @tries(30)
-@given(records(FileMetaData))
-def test_footers(record: FileMetaData) -> None:
-    assert same(record)
-
-
-@tries(30)
-@given(records(ColumnIndex))
-def test_lists_of_bools_and_bytes(record: ColumnIndex) -> None:
-    assert same(record)
-
-
-@tries(30)
-@given(records(PageHeader))
-def test_bools_outside_of_lists(record: PageHeader) -> None:
-    assert same(record)
-
-
-@settings(max_examples=10, deadline=None)
-@given(records(BloomFilterHeader))
-def test_unions(record: BloomFilterHeader) -> None:
-    assert same(record)
+@given(data=st.data())
+def test_what_the_grammar_writes_the_encoder_writes(kind: type[Record], data: st.DataObject) -> None:
+    """Lists of bools and bytes, bools outside of lists, and unions."""
+    assert same(data.draw(records(kind)))
 
 
 def test_a_footer_of_pyarrow_is_written_as_it_was() -> None:
