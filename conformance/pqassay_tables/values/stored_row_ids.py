@@ -105,7 +105,7 @@ class DistinctRowIds(JoinedRows):
                 yield Violation(
                     f"rows {before} and {after} of {self._owner.name} have the row id {actual}{others(int(again.sum()))}",
                     in_footer(self.file, f"row_groups[0].columns[{ordinal}]") / "meta_data",
-                    expected="an id of its own for each row",
+                    expected="a unique id for each row",
                     actual=f"{actual} twice",
                     column=self.file.leaves[ordinal].name,
                     remedy=self._owner.claims.remedy,

@@ -123,7 +123,7 @@ def test_the_rows_that_were_read_count_as_well_as_those_that_the_footer_says(
 
     assert expected == [finding.rule for finding in findings]
     assert all(
-        finding.message == "the index was made for 99 rows, column nation has 6"
+        finding.message == "the index was made for 99 rows, but column nation has 6"
         for finding in findings
         if finding.rule == "IDX1-022"
     )

@@ -330,7 +330,7 @@ def test_a_finding_names_row_group_page_row_and_value() -> None:
     false = mutate(data, Mutation("set", f"{CHUNK}.column_index.max_values[2]", struct.pack("<i", 8)))
     (finding,) = judged(false, only=RULES).findings
     assert (
-        "row 5 of row group 0 of column c.list.element, page 2, holds 9, the page's upper bound is 8"
+        "row 5 of row group 0 of column c.list.element, page 2, holds 9, but the page's upper bound is 8"
         == finding.message
     )
     (position,) = finding.at
@@ -420,7 +420,7 @@ def test_bounds_without_an_order_are_not_compared(orders: bool, rules: set[str])
     report = pqassay.check(data, tier="values", only=("STA-04?",))
     [file] = report.files
     assert rules == {finding.rule for finding in file.findings}
-    reason = None if orders else "the footer gives no order of column c"
+    reason = None if orders else "the footer gives no order for column c"
     assert reason == report.coverages[file.coverage].reasons.get("STA-041")
 
 
