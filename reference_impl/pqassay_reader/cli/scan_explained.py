@@ -113,7 +113,7 @@ def _files_lines(files: Sequence[FileTrace]) -> Iterator[str]:
     empty = sum(file.row_groups_left is not None and not file.row_groups_visited for file in files)
     counts = (
         (ruled_out, "ruled out as a whole"),
-        (empty, "without a row group that is left"),
+        (empty, "no row group left"),
         (len(files) - len(shown) - ruled_out - empty, "read as well"),
     )
     lines = [f"{counted(count, 'file')} {what}" for count, what in counts if count]

@@ -131,7 +131,7 @@ def _compare(stored: SnapshotValue, described: _Described) -> None:
 
 def _require_equal(rule: str, field: str, said: object, true: object) -> None:
     if said != true:
-        raise Malformed(f"{said}, where the Parquet file has {true}", rule=rule, field=field)
+        raise Malformed(f"{said}, but the Parquet file has {true}", rule=rule, field=field)
 
 
 def _compare_chunks(stored: SnapshotChunk, true: SnapshotChunk, path: str) -> None:
@@ -203,7 +203,7 @@ def _plain(values: Any) -> Any:
 
 
 def _untrue(rule: str, field: str, said: object, true: object) -> Malformed:
-    return Malformed(f"{said}, where the column holds {true}", rule=rule, field=field)
+    return Malformed(f"{said}, but the column holds {true}", rule=rule, field=field)
 
 
 def _bounds(column: SnapshotColumn, chunk: SnapshotChunk, values: Any, field: str) -> None:

@@ -97,8 +97,8 @@ def test_an_empty_index_beside_values_passes_only_for_a_column_that_is_named() -
 
     assert "conformant" == report.files[0].outcome
     assert (
-        "an empty index fits column comment, which has no values, and no other; "
-        "nation has values: name the column that is meant"
+        "an empty index only fits column comment, which has no values, not "
+        "nation, which has; name the column that is meant"
     ) == coverage.not_checked["IDX1-016"].reason
     assert {"comment": [], "nation": ["IDX1-016"]} == {
         name: [finding.rule for finding in pqassay.check(file, idx1_column=name).files[0].findings]

@@ -354,7 +354,7 @@ def test_a_signed_footer_and_hidden_chunks_are_mentioned() -> None:
 def test_an_extension_is_mentioned() -> None:
     (file,) = pqassay.check(extended(binary(EXTENSION))(), tier="footer").files
 
-    assert ["what the extension of footer holds is not judged"] == file.notes
+    assert ["the content of the extension of footer is not judged"] == file.notes
 
 
 @pytest.mark.parametrize("magic", [b"PARE", b"PAR3", b"PARX"])

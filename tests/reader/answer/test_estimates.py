@@ -171,7 +171,7 @@ def refusal(path: Path, sql: str) -> str:
         ),  # nor is null
         (
             f"SELECT {DISTINCT}(channel) FROM t",
-            "has no such entry of that column .nor have 2 other files.; pqassay index add .*--type hll",
+            "has no such sketch of that column .nor have 2 other files.; pqassay index add .*--type hll",
         ),
         (f"SELECT {DISTINCT}(year) FROM t", "column year is a partition column, which has no sketches"),
         (f"SELECT channel, {DISTINCT}(customer) FROM t GROUP BY channel", "leave out GROUP BY"),
@@ -195,7 +195,7 @@ def test_a_stale_sketch_is_refused(lake: Path) -> None:
     changed = table.set_column(1, "customer", pa.array(range(30), pa.int64())).replace_schema_metadata(keys)
     pq.write_table(changed, path, row_group_size=10)
     message = refusal(lake, f"SELECT {DISTINCT}(customer) FROM t")
-    said = f"and {path} has none that is good: HLL of customer by ROW_GROUP: stale: customer was rewritten"
+    said = f"{path} has no usable sketch: HLL of customer by ROW_GROUP: stale: customer was rewritten"
     assert said in message
     assert message.endswith(f"pqassay index refresh {path}")
     assert (

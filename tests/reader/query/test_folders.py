@@ -108,7 +108,7 @@ def test_what_is_not_there_is_refused(tmp_path: Path, lake: Path) -> None:
         scan(_empty(tmp_path))
     with pytest.raises(FileNotFoundError):
         scan(tmp_path / "nowhere")
-    with pytest.raises(Refused, match="there is no rung page; rungs are: metadata, projection"):
+    with pytest.raises(Refused, match="there is no technique page; techniques are: metadata, projection"):
         scan(lake, without=["page"])
     with pytest.raises(Refused, match="there is no column nation"):
         scan(lake, "nation = 'Peru'")

@@ -293,7 +293,7 @@ def test_a_row_beyond_its_dictionary_is_named_and_no_mistake_of_ours(kind: str, 
         ),
         (
             ["--type", "kll", "--columns", "metal"],
-            "column metal holds no numbers, which a KLL sketch needs",
+            "column metal is not numeric, which a KLL sketch needs",
         ),
         (
             ["--type", "idx1", "--columns", "metal", "--placement", "inline"],

@@ -206,7 +206,7 @@ def test_columns_that_do_not_fit_are_refused(path: Path, request_of: tuple[str, 
 
 
 def test_an_index_of_text_quantiles_is_refused(path: Path) -> None:
-    with pytest.raises(Refused, match="holds no numbers"):
+    with pytest.raises(Refused, match="is not numeric"):
         _made(path, IndexType.KLL, "metal")
 
 

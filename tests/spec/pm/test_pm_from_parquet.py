@@ -428,11 +428,11 @@ FLOAT16 = LogicalType(FLOAT16=Float16Type())
     [
         (leaf(), i64(1), i64(2), (True, True), ""),
         (leaf(), i64(1), None, (True, False), ""),
-        (leaf(), i64(1)[:4], i64(2), (False, True), "4 bytes, where a value has 8"),
+        (leaf(), i64(1)[:4], i64(2), (False, True), "4 bytes, but a value has 8"),
         (leaf(physical=Type.INT96), bytes(12), bytes(12), (True, True), ""),
         (leaf(physical=Type.BYTE_ARRAY), b"", b"a", (False, True), ""),
         (leaf(physical=Type.BYTE_ARRAY), b"a" * 65_535, b"b" * 65_536, (True, False), "65536 bytes"),
-        (leaf(physical=FLBA, type_length=2), b"ab", b"abc", (True, False), "3 bytes, where a value has 2"),
+        (leaf(physical=FLBA, type_length=2), b"ab", b"abc", (True, False), "3 bytes, but a value has 2"),
         (
             leaf(physical=FLBA, type_length=2, logicalType=FLOAT16),
             b"ab",

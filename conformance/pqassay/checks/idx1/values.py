@@ -347,7 +347,7 @@ def companion_counts_the_nulls(column: IndexedColumn) -> Iterator[Violation]:
     name, comparison = ".".join(record.column), column.comparison
     if not comparison.leaf.is_at(record.column):
         raise NotChecked(
-            (f"the index was compared with {comparison.column}, but the companion record names {name}"),
+            f"the index was compared with {comparison.column}, but the companion record names {name}",
             "request",
         )
     if record.null_count != comparison.null_count:

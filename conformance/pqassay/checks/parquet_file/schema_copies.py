@@ -213,7 +213,7 @@ def _said(file: FileUnderTest, key: str, copies: Iterable[tuple[int, str]]) -> I
     for number, value in copies:
         if len(value) > LONGEST:
             raise NotChecked(
-                (f"{key} is longer than {LONGEST:,} characters, the most that pqassay reads"), "tool"
+                f"{key} is longer than {LONGEST:,} characters, the most that pqassay reads", "tool"
             )
         with suppress(Malformed, ValueError, RecursionError):
             yield number, _MEANINGS[key](value, root)
