@@ -217,7 +217,7 @@ def bad_files() -> dict[str, tuple[bytes, str]]:
             published(data, ["Chad"]),
             "its index has no companion record, and is not trusted without one",
         ),
-        "other rows": (with_record(data, ["Chad"], row_count=3), "row_count is 3, the file has 2 rows"),
+        "other rows": (with_record(data, ["Chad"], row_count=3), "row_count is 3, but the file has 2 rows"),
         "other crc": (with_record(data, ["Chad"], crc32=1), "its crc32 is 1"),
         "lossy": (with_record(data, ["Chad"], lossless=False), "it says that values were lost"),
         "other column": (with_record(data, ["Chad"], column=("id",)), "id is not a string column"),
@@ -432,7 +432,7 @@ def test_folders_of_partitions_are_pruned_beside_the_indexes(tmp_path: Path) -> 
 def test_where_the_folder_says_what_a_column_holds_the_index_of_the_file_is_not_asked(tmp_path: Path) -> None:
     write_lake(tmp_path, {"nation=Oman/a.parquet": ["Peru"], "nation=Peru/b.parquet": ["Chad"]})
 
-    with pytest.warns(IndexWarning, match="those of the folders' names"):
+    with pytest.warns(IndexWarning, match="come from folder names"):
         dataset = open_indexed(tmp_path)
 
     assert ids(pads.dataset(tmp_path, partitioning="hive"), PERU) == ids(dataset, PERU) == [100]

@@ -122,8 +122,8 @@ def test_the_example_of_the_protocol_has_another_magic_number_and_the_same_numbe
             "offset of container 0 is 17, but it begins at 16",
         ),
         ("03000700", "07000300", "bitmaps[0].containers[0].numbers", "do not ascend"),
-        ("03000700", "0300", "bitmaps[0].containers[0].numbers", "where 2 are left"),
-        ("01000000 00000000", "ffffffff ffffffff", "bitmaps[1].key", "where 0 are left"),
+        ("03000700", "0300", "bitmaps[0].containers[0].numbers", "but only 2 are left"),
+        ("01000000 00000000", "ffffffff ffffffff", "bitmaps[1].key", "but only 0 are left"),
     ],
 )
 def test_damage_is_named_with_its_place(old: str, new: str, field: str, reason: str) -> None:
