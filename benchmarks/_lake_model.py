@@ -309,6 +309,11 @@ def makespan(durations: Floats, slots: int, task_seconds: float, dispatch_second
     >>> makespan(np.array([1.0, 1.0, 1.0]), 2, 0.0, 0.0)
     2.0
     """
+    handed = np.cumsum(np.full(len(durations), dispatch_seconds))
+    ends = handed + task_seconds + durations
+    later = handed[slots:]
+    if (np.sort(ends)[: len(later)] <= later).all():  # a slot is free for each task when it is handed out
+        return float(ends.max())
     free = [0.0] * min(slots, len(durations))
     handed_out = end = 0.0
     for duration in durations.tolist():

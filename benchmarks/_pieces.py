@@ -44,7 +44,7 @@ PIECES: dict[str, Piece] = {"bounds": by_bounds, "bloom": by_bloom, "both": by_b
 
 def left_by(lake: Lake, piece: Piece) -> list[str]:
     """The files of which a piece of metadata leaves some row group over."""
-    value = lake.wanted.encode()
+    value = lake.value.encode()
     return [
         str(path) for path in lake.files if any(piece(chunk, value) for chunk in _chunks(path, lake.column))
     ]
@@ -52,7 +52,7 @@ def left_by(lake: Lake, piece: Piece) -> list[str]:
 
 def left_by_set(lake: Lake, table: str | None = None) -> list[str]:
     """The files whose index holds the value."""
-    return list(open_indexed(lake.indexed, table=table).prune(pc.field(lake.column) == lake.wanted).kept)
+    return list(open_indexed(lake.indexed, table=table).prune(pc.field(lake.column) == lake.value).kept)
 
 
 def attached_bytes(path: Path, column: str) -> tuple[int, int]:

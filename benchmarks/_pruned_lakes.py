@@ -46,13 +46,13 @@ class Lake:
         indexed: Folder of the files with an index; an index table is beside it.
         plain: Folder of files without index and bloom filters.
         column: The column that is asked for, and indexed.
-        wanted: What it should be.
+        value: What it should be.
     """
 
     indexed: Path
     plain: Path
     column: str
-    wanted: str
+    value: str
 
     @property
     def files(self) -> list[Path]:

@@ -272,13 +272,13 @@ class HttpSource:
         if not self._is_confirmed:
             self._get("bytes=-1", {"If-Match": self._version.tag})
 
-    def _get(self, wanted: str, headers: dict[str, str]) -> tuple[bytes, Message]:
+    def _get(self, ranges: str, headers: dict[str, str]) -> tuple[bytes, Message]:
         """A range, and the headers of the answer."""
         try:
             connection = self._server.idle.pop()
         except IndexError:
             connection = http.client.HTTPConnection(self._server.host)
-        connection.request("GET", self._path, headers={"Range": wanted} | headers)
+        connection.request("GET", self._path, headers={"Range": ranges} | headers)
         answer = connection.getresponse()
         data = answer.read()
         self._server.idle.append(connection)

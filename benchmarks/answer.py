@@ -132,32 +132,30 @@ def measured(folder: Path, rounds: int) -> dict[str, Any]:
 
 def main() -> None:
     """Measure, and print a table and whether the goal is met."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--files", type=int, default=1000)
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     free = share(os.cpu_count() or 1)
-    found: dict[str, Any] = {}
+    lakes: dict[str, Any] = {}
     for name, (nations, each) in LAKES.items():
         make = partial(make_lake, files=options.files, nations=nations, each=each)
         folder = cached(f"answer-{name}-{options.files}-{nations}", make)
-        found[name] = measured(folder, options.rounds)
+        lakes[name] = measured(folder, options.rounds)
     rows: list[list[str]] = []
-    for name, one in found.items():
-        effort = one["effort"]
+    for name, lake in lakes.items():
+        effort = lake["effort"]
         files = f"{effort['files_from_metadata']} / {effort['files_skipped']} / {effort['files_read']}"
         for which in ("least", "median"):
-            ours, theirs = one["answer"][which], one["duckdb"][which]
+            ours, theirs = lake["answer"][which], lake["duckdb"][which]
             rows.append(
                 [
                     f"{name}, {which}",
                     files,
                     f"{effort['data_bytes'] / 1e6:.1f}",
                     f"{effort['metadata_bytes'] / 1e6:.1f}",
-                    f"{one['opening']:.2f} s",
+                    f"{lake['opening']:.2f} s",
                     *(
                         cell
                         for kind in ("clock", "processor")
@@ -184,7 +182,7 @@ def main() -> None:
     ]
     print_table(headings, rows)
     print(f"share of the processors that was free: {free:.0%}")
-    clustered = found["clustered"]
+    clustered = lakes["clustered"]
     for kind, unit in (("clock", "the clock"), ("processor", "processor time")):
         ratio = clustered["duckdb"]["least"][kind] / clustered["answer"]["least"][kind]
         print(goal(f"clustered, by {unit}: at least {GOAL:g} times as fast as DuckDB", reached=ratio >= GOAL))
@@ -196,7 +194,7 @@ def main() -> None:
             "machine": machine(),
             "duckdb_version": duckdb.__version__,
             "share": round(free, 2),
-            "lakes": found,
+            "lakes": lakes,
         }
         write_whole(FIGURES, (json.dumps(record, indent=1) + "\n").encode())
 

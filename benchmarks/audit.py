@@ -115,9 +115,7 @@ def megabytes_of_a_check(path: Path, small: Path) -> float:
 
 def main() -> int:
     """Measure, print, and return 0 if the goals are reached."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--rows", type=int, default=10 * GROUP_ROWS, help="rows of the file")
     parser.add_argument("--rounds", type=int, default=3, help="rounds of measuring")
     options = parser.parse_args()

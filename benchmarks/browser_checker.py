@@ -87,19 +87,17 @@ def cold(address: str, folder: Path, file: Path, judged: dict[str, list[tuple[fl
 
 def main(arguments: list[str]) -> int:
     """Measure and print; 1 if a goal was missed, 2 if it cannot be measured here."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--megabytes", type=int, default=66, help="length of the file")
     parser.add_argument("--rounds", type=int, default=3, help="how often a new browser begins")
     options = parser.parse_args(arguments)
-    found = checker.runtime()
-    if installed() is None or found is None:
+    runtime = checker.runtime()
+    if installed() is None or runtime is None:
         print("This needs Chromium, and npm with a registry or a kept package of Pyodide.", file=sys.stderr)
         return 2
     size = options.megabytes * 1_000_000
     file = cached(f"browser-{size}-pyarrow-{pa.__version__}.parquet", partial(write_file, size=size))
-    content = [data for name, data in found.items() if name != "README.md"]
+    content = [data for name, data in runtime.items() if name != "README.md"]
     weight = sum(len(gzip.compress(data)) for data in (*content, checker.archive()))
     judged: dict[str, list[tuple[float, int]]] = {tier: [] for tier in TIERS}
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:

@@ -173,7 +173,7 @@ def make_iceberg(folder: Path, content: bytes, files: int) -> None:
     numbers = range(1, COLUMNS + 1)
     chunks = pq.ParquetFile(pa.BufferReader(content)).metadata.row_group(0)
     location = folder.resolve().as_uri()
-    one = entry(
+    sample = entry(
         data_file(
             "",
             content,
@@ -196,7 +196,7 @@ def make_iceberg(folder: Path, content: bytes, files: int) -> None:
     # Entries differ by the name of the file alone, so that one is encoded and the name replaced.
     empty = made_manifest([], columns=columns, codec="deflate")
     header = CONTAINER_HEADER.parse(empty)
-    encoded = grammar_of(json.loads(header["metadata"]["avro.schema"])).build(one)
+    encoded = grammar_of(json.loads(header["metadata"]["avro.schema"])).build(sample)
     parts = [empty]
     for start in range(0, files, BLOCK):
         some = range(start, min(start + BLOCK, files))
@@ -204,7 +204,7 @@ def make_iceberg(folder: Path, content: bytes, files: int) -> None:
         packed = zlib.compress(plain, 9, -zlib.MAX_WBITS)
         parts += [BLOCK_HEADER.build({"count": len(some), "size": len(packed)}), packed, MARKER]
     written = b"".join(parts)
-    counted = listed("", written, [one], manifest_path=f"{location}/metadata/manifest.avro")
+    counted = listed("", written, [sample], manifest_path=f"{location}/metadata/manifest.avro")
     counted |= {"added_files_count": files, "added_rows_count": files * ROWS}
     described = json.loads(metadata(columns, rows=files * ROWS))
     described["location"] = location
@@ -232,7 +232,7 @@ class Took:
 
 def in_turns(works: Mapping[str, Callable[[], object]]) -> dict[str, Took | None]:
     """The least times of some works, each measured in its turn; ``None`` of those for which a library is missing."""
-    found: dict[str, list[tuple[float, float]]] = {name: [] for name in works}
+    taken: dict[str, list[tuple[float, float]]] = {name: [] for name in works}
     for _ in range(TURNS):
         for name, work in works.items():
             begun, clock = processor_time(), time.perf_counter()
@@ -240,10 +240,10 @@ def in_turns(works: Mapping[str, Callable[[], object]]) -> dict[str, Took | None
                 work()
             except ImportError:
                 continue
-            found[name].append((processor_time() - begun, time.perf_counter() - clock))
+            taken[name].append((processor_time() - begun, time.perf_counter() - clock))
     return {
         name: Took(*(min(one) for one in zip(*times, strict=True))) if times else None
-        for name, times in found.items()
+        for name, times in taken.items()
     }
 
 
@@ -309,7 +309,7 @@ PEERS = {
 }
 
 
-def told(what: str, took: Took | None, files: int, more: str = "") -> None:
+def print_time(what: str, took: Took | None, files: int, more: str = "") -> None:
     """Print a time."""
     if took is None:
         print(f"{what:<32} missing: it is not installed")
@@ -335,7 +335,7 @@ def measured(folder: Path, files: int, few: int) -> list[str]:
             if files == FILES and what.startswith("the command")
             else 0.0
         )
-        told(what, took, files, f"  (goal {goal:.2f} s)" if goal else "")
+        print_time(what, took, files, f"  (goal {goal:.2f} s)" if goal else "")
         if goal and took is not None and took.processor > goal:
             missed.append(what)
     alone = f"pqassay, {few:,} files, tier footer"
@@ -346,7 +346,7 @@ def measured(folder: Path, files: int, few: int) -> list[str]:
         if took is None or base is None:
             continue
         ratio = took.processor / base.processor
-        told(what, took, few, "" if took is base else f"  {ratio:.2f} of it (goal {RATIO})")
+        print_time(what, took, few, "" if took is base else f"  {ratio:.2f} of it (goal {RATIO})")
         if ratio > RATIO:
             missed.append(what)
     return missed

@@ -60,7 +60,7 @@ def copy_and_sync(path: Path) -> None:
 
 def main(arguments: list[str]) -> int:
     """Measure and print; exit 1 if the goal is missed."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--megabytes", type=int, nargs="+", default=[1, 10, 100])
     parser.add_argument("--rounds", type=int, default=7)
     options = parser.parse_args(arguments)

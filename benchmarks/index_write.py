@@ -87,9 +87,7 @@ def _decoded(file: Path, columns: list[str]) -> Any:
 
 def main() -> int:
     """Measure and print; exit 1 if the goal is missed."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--write", action="store_true")
@@ -123,13 +121,13 @@ def main() -> int:
                 cell
                 for kind in ("processor", "clock")
                 for cell in (
-                    f"{one[kind] * 1e3:.1f} ms",
-                    f"{one[kind] / taken['IDX1'][kind]:.2f}x",
-                    f"{one[kind] / with_decoding(taken, name, kind):.2f}x",
+                    f"{seconds[kind] * 1e3:.1f} ms",
+                    f"{seconds[kind] / taken['IDX1'][kind]:.2f}x",
+                    f"{seconds[kind] / with_decoding(taken, name, kind):.2f}x",
                 )
             ),
         ]
-        for name, one in taken.items()
+        for name, seconds in taken.items()
     ]
     print_table(
         ["index", "processor", "of IDX1", "and decoding", "clock", "of IDX1", "and decoding"],

@@ -256,9 +256,7 @@ def measure(files: int, jobs: int, work: Path) -> list[Ran]:
 
 def main() -> None:
     """Measure, print, and keep if asked to."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--files", type=int, default=1_000_000)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--write", action="store_true", help=f"keep the figures in {FIGURES.name}")

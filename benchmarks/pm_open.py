@@ -58,12 +58,12 @@ def make_large(path: Path, columns: int, megabytes: int) -> None:
     make_file(small, columns=columns, row_groups=1)
     value = described(small)
     small.unlink()
-    one = create(value)
-    header_end = len(one) - pm.LEAST_FOOTER - pm.TRAILER_SIZE - pm.RowGroupEntry.size
+    sample = create(value)
+    header_end = len(sample) - pm.LEAST_FOOTER - pm.TRAILER_SIZE - pm.RowGroupEntry.size
     size = pm.BlockHeader.size + pm.ColumnChunk.size * columns
     start = header_end - size
     count = (megabytes << 20) // size
-    body = np.tile(np.frombuffer(one[start:header_end], np.uint8), (count, 1))
+    body = np.tile(np.frombuffer(sample[start:header_end], np.uint8), (count, 1))
     chunks = body[:, pm.BlockHeader.size :].view(np.dtype(pm.ColumnChunk.dtype))
     chunks["byte_range_start"] += np.arange(count, dtype=np.uint64)[:, None] * np.uint64(
         value.parquet_footer_offset
@@ -71,7 +71,7 @@ def make_large(path: Path, columns: int, megabytes: int) -> None:
     entries = (start + size * np.arange(count) >> 3).astype("<u4").tobytes()
     fields = pm.FooterFields((count + 1) * value.parquet_footer_offset, 1000, count, 0, 0, 0)
     footer = fields.build() + entries
-    content = b"".join((one[pm.CRC_START : start], body.tobytes(), footer))
+    content = b"".join((sample[pm.CRC_START : start], body.tobytes(), footer))
     crc = pm.CHECKSUM.build({"checksum": zlib.crc32(content)})
     trailer = pm.TRAILER.build({"footer_length": len(footer) + len(crc)})
     whole = pm.CRC_START + len(content) + len(crc) + len(trailer)
@@ -129,9 +129,7 @@ def large(columns: int, megabytes: int) -> Path:
 
 def main() -> int:
     """Measure and print; the exit status says whether the goals were reached."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--columns", type=int, default=500)
     parser.add_argument("--row-groups", type=int, default=100)
     parser.add_argument("--rounds", type=int, default=7)

@@ -63,16 +63,16 @@ class Question:
     """The question to a lake: how many rows have a value, and the sum of their amounts."""
 
     column: str
-    wanted: str
+    value: str
 
     def sql(self, source: str) -> str:
         """In SQL."""
-        return f"select count(*), sum(amount) from {source} where {self.column} = '{self.wanted}'"
+        return f"select count(*), sum(amount) from {source} where {self.column} = '{self.value}'"
 
     @property
     def condition(self) -> pc.Expression:
         """The condition alone."""
-        return pc.field(self.column) == self.wanted
+        return pc.field(self.column) == self.value
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ def datafusion_answer(question: Question, *, root: Path | None = None, dataset: 
 
 def polars_answer(question: Question, frame: pl.LazyFrame) -> Answer:
     """The answer of Polars."""
-    rows = frame.filter(pl.col(question.column) == question.wanted)
+    rows = frame.filter(pl.col(question.column) == question.value)
     found = rows.select(pl.len(), pl.col("amount").sum()).collect()
     return int(found.item(0, 0)), float(found.item(0, 1))
 
@@ -157,20 +157,20 @@ Times: TypeAlias = dict[str, dict[str, float]]
 
 def ways(lake: Lake, engine: Engine, opened: IndexedDataset) -> dict[str, Ask]:
     """The ways in which an engine answers."""
-    question = Question(lake.column, lake.wanted)
+    question = Question(lake.column, lake.value)
 
     def cold(table: str | None = None) -> Answer:
         return engine.opened(question, open_indexed(lake.indexed, table=table))
 
-    found: dict[str, Ask] = {
+    by_name: dict[str, Ask] = {
         "native": partial(engine.native, question, lake.plain),
         "warm": partial(engine.opened, question, opened),
         "cold": cold,
         "table": partial(cold, "auto"),
     }
     if lake.plain != lake.indexed:
-        found["bloom"] = partial(engine.native, question, lake.indexed)
-    return found
+        by_name["bloom"] = partial(engine.native, question, lake.indexed)
+    return by_name
 
 
 def same_rows(works: Mapping[str, Mapping[str, Ask]]) -> int:
@@ -208,7 +208,7 @@ def opening_times(lake: Lake, rounds: int) -> dict[str, float]:
 
 def pieces(lake: Lake, rounds: int) -> dict[str, dict[str, float]]:
     """For each piece of metadata the files that it keeps, and the seconds to find out and to read them."""
-    question = Question(lake.column, lake.wanted)
+    question = Question(lake.column, lake.value)
     deciding: dict[str, Callable[[], list[str]]] = {
         **{name: partial(left_by, lake, piece) for name, piece in PIECES.items()},
         "set": partial(left_by_set, lake),
@@ -297,14 +297,14 @@ def show(name: str, figures: Mapping[str, Any]) -> None:
     )
 
 
-def show_pieces(found: Mapping[str, Mapping[str, float]]) -> None:
+def show_pieces(pieces: Mapping[str, Mapping[str, float]]) -> None:
     """Print what each piece of metadata keeps."""
     print()
     print_table(
         ("left over by", "files", "deciding, ms", "DuckDB reads them, ms"),
         [
             (name, f"{row['files']:.0f}", f"{row['decided'] * 1e3:.1f}", f"{row['read'] * 1e3:.1f}")
-            for name, row in found.items()
+            for name, row in pieces.items()
         ],
     )
 
@@ -317,21 +317,19 @@ def judged(engines: Times) -> bool:
         (WARM_GOALS, "warm", "indexes loaded"),
         (COLD_GOALS, "table", "loading from the index table included"),
     ):
-        for name, wanted in goals.items():
+        for name, least in goals.items():
             ratio = engines[name]["native"] / engines[name][way]
-            reached &= ratio >= wanted
+            reached &= ratio >= least
             sentence = (
-                f"{name} is at least {wanted:.0f} times as fast with {words}; it is {ratio:.1f} times as fast"
+                f"{name} is at least {least:.0f} times as fast with {words}; it is {ratio:.1f} times as fast"
             )
-            print(goal(sentence, reached=ratio >= wanted))
+            print(goal(sentence, reached=ratio >= least))
     return reached
 
 
 def main() -> int:
     """Measure and print; the exit status says whether the goals were reached."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--files", type=int, default=1000)
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--write", action="store_true", help=f"keep the figures in {FIGURES.name}")

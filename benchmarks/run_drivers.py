@@ -82,9 +82,7 @@ def one_run(cases: Sequence[GoldenCase], settings: Settings) -> Ran:
 
 def main() -> int:
     """Measure, and print a table."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument(
         "names", nargs="*", metavar="NAME", help=f"one of {', '.join(SECONDS)}; all by default"
     )

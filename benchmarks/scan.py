@@ -80,26 +80,26 @@ def require_equal(asked: Sequence[Question], places: Sequence[Mapping[str, Reade
 # ------------------------------------------------------------------------------------------------------ times
 
 
-def times(asked: Sequence[Question], found: Mapping[str, Reader], rounds: int) -> Results:
+def times(asked: Sequence[Question], readers: Mapping[str, Reader], rounds: int) -> Results:
     """Seconds by question, reader and way of asking."""
     return {
         question.name: {
             name: dict(zip(("first", "again"), pair, strict=True))
-            for name, pair in _both_ways(question, found, rounds).items()
+            for name, pair in _both_ways(question, readers, rounds).items()
         }
         for question in asked
     }
 
 
 def _both_ways(
-    question: Question, found: Mapping[str, Reader], rounds: int
+    question: Question, readers: Mapping[str, Reader], rounds: int
 ) -> dict[str, tuple[float, float]]:
     works: dict[str, Callable[[], Any]] = {}
-    for name, reader in found.items():
+    for name, reader in readers.items():
         works[f"{name} first"] = partial(reader.first, question)
         works[f"{name} again"] = partial(reader.again, question)
     taken = seconds(works, rounds)
-    return {name: (taken[f"{name} first"], taken[f"{name} again"]) for name in found}
+    return {name: (taken[f"{name} first"], taken[f"{name} again"]) for name in readers}
 
 
 def print_times(measured: Results, title: str) -> None:
@@ -125,13 +125,13 @@ def print_times(measured: Results, title: str) -> None:
 
 
 def counts(
-    asked: Sequence[Question], server: Server, found: Mapping[str, Reader]
+    asked: Sequence[Question], server: Server, readers: Mapping[str, Reader]
 ) -> dict[str, dict[str, Counted]]:
     """What the server sends to each reader that knows nothing of the file."""
     counted: dict[str, dict[str, Counted]] = {}
     for question in asked:
         counted[question.name] = {}
-        for name, reader in found.items():
+        for name, reader in readers.items():
             server.counted()
             reader.first(question)
             counted[question.name][name] = server.counted()
@@ -156,7 +156,7 @@ def gaps(
     asked: Sequence[Question], path: Path, server: Server, pace: Pace, rounds: int
 ) -> dict[str, Results]:
     """Bytes, requests and seconds of the scan by gap: behind the store, and on a local file with the page index known."""
-    found: dict[str, Results] = {}
+    by_question: dict[str, Results] = {}
     for question in asked:
         local = {gap: ours(path, gap=gap) for gap in GAPS}
         remote = {gap: ours_remote(server, path.name, gap=gap) for gap in GAPS}
@@ -164,18 +164,18 @@ def gaps(
         near = seconds({str(gap): partial(reader.again, question) for gap, reader in local.items()}, rounds)
         server.counted(pace)
         far = seconds({str(gap): partial(reader.first, question) for gap, reader in remote.items()}, rounds)
-        found[question.name] = {}
+        by_question[question.name] = {}
         for gap, reader in remote.items():
             server.counted()
             reader.first(question)
             counted = server.counted()
-            found[question.name][str(gap)] = {
+            by_question[question.name][str(gap)] = {
                 "length": counted.length,
                 "requests": counted.requests,
                 "local": near[str(gap)],
                 "store": far[str(gap)],
             }
-    return found
+    return by_question
 
 
 def print_gaps(measured: Mapping[str, Results], pace: Pace) -> None:
@@ -185,18 +185,18 @@ def print_gaps(measured: Mapping[str, Results], pace: Pace) -> None:
         (
             question if not at else "",
             f"{int(gap) >> 10} KiB",
-            f"{one['length'] / 1e6:.2f}",
-            str(one["requests"]),
-            f"{one['local'] * 1e3:.1f}",
-            f"{one['store'] * 1e3:.0f}",
+            f"{figures['length'] / 1e6:.2f}",
+            str(figures["requests"]),
+            f"{figures['local'] * 1e3:.1f}",
+            f"{figures['store'] * 1e3:.0f}",
         )
         for question, by_gap in measured.items()
-        for at, (gap, one) in enumerate(by_gap.items())
+        for at, (gap, figures) in enumerate(by_gap.items())
     ]
-    print_table(("", "gap", "MB", "requests", "local, ms", f"{told(pace)}, ms"), rows)
+    print_table(("", "gap", "MB", "requests", "local, ms", f"{in_words(pace)}, ms"), rows)
 
 
-def told(pace: Pace) -> str:
+def in_words(pace: Pace) -> str:
     """The pace in words."""
     words = f"{pace.delay * 1e3:g} ms a request"
     return words if math.isinf(pace.rate) else f"{words} and {pace.rate / 1e6:g} MB/s"
@@ -214,17 +214,17 @@ def ladder(question: Question, path: Path, rounds: int) -> dict[str, Results]:
         return done.counters
 
     taken = seconds({name: partial(run, without) for name, without in switched.items()}, rounds)
-    found: dict[str, Results] = {}
+    by_rung: dict[str, Results] = {}
     for name, without in switched.items():
         KEPT_FACTS.clear()
         counters = run(without)
-        found[name] = {
+        by_rung[name] = {
             "metadata": counters.metadata.length,
             "data": counters.data.length,
             "requests": counters.metadata.requests + counters.data.requests,
             "seconds": taken[name],
         }
-    return found
+    return by_rung
 
 
 def print_ladder(question: Question, measured: Mapping[str, Results]) -> None:
@@ -235,13 +235,13 @@ def print_ladder(question: Question, measured: Mapping[str, Results]) -> None:
     rows = [
         (
             titles[name],
-            f"{one['metadata'] / 1e6:.2f}",
-            f"{one['data'] / 1e6:.2f}",
-            str(one["requests"]),
-            f"{one['seconds'] * 1e3:.1f}",
-            f"{one['seconds'] / base:.1f}",
+            f"{figures['metadata'] / 1e6:.2f}",
+            f"{figures['data'] / 1e6:.2f}",
+            str(figures["requests"]),
+            f"{figures['seconds'] * 1e3:.1f}",
+            f"{figures['seconds'] / base:.1f}",
         )
-        for name, one in measured.items()
+        for name, figures in measured.items()
     ]
     print_table(("without", "metadata, MB", "pages, MB", "requests", "again, ms", "times"), rows)
 
@@ -325,34 +325,32 @@ def goals(
     """What was to be reached, and whether it is."""
     reached: dict[str, bool] = {}
     for question, by_reader in counted.items():
-        least = min(one.length for name, one in by_reader.items() if not name.startswith(OURS))
-        own = by_reader[NO_GAP].length
-        sentence = f"{question}: fewest bytes; {own / 1e6:.2f} MB, the next {least / 1e6:.2f}"
-        reached[sentence] = own <= least
+        least = min(figures.length for name, figures in by_reader.items() if not name.startswith(OURS))
+        ours = by_reader[NO_GAP].length
+        sentence = f"{question}: fewest bytes; {ours / 1e6:.2f} MB, the next {least / 1e6:.2f}"
+        reached[sentence] = ours <= least
     for way in ("first", "again") if "point" in local else ():
-        own = local["point"][OURS][way]
+        ours = local["point"][OURS][way]
         for name, most in (("pyarrow", PYARROW_SHARE), ("DuckDB", 1.0)):
-            share = own / local["point"][name][way]
+            share = ours / local["point"][name][way]
             reached[f"point, {way}: at most {most:g} of the time of {name}; it is {share:.2f}"] = (
                 share <= most
             )
     for question, by_reader in remote.items():
         for way in ("first", "again"):
-            own = by_reader[OURS][way]
-            best = min((one[way], name) for name, one in by_reader.items() if name != OURS)
-            sentence = f"{question} behind the store, {way}: least time; {own * 1e3:.0f} ms, {best[1]} {best[0] * 1e3:.0f}"
-            reached[sentence] = own <= best[0]
-    own, other = columns["value"][WITH_PM]["first"], columns["value"]["DataFusion"]["first"]
-    sentence = f"many columns with _pm: less time than DataFusion; {own * 1e3:.0f} ms and {other * 1e3:.0f}"
-    reached[sentence] = own <= other
+            ours = by_reader[OURS][way]
+            best = min((figures[way], name) for name, figures in by_reader.items() if name != OURS)
+            sentence = f"{question} behind the store, {way}: least time; {ours * 1e3:.0f} ms, {best[1]} {best[0] * 1e3:.0f}"
+            reached[sentence] = ours <= best[0]
+    ours, other = columns["value"][WITH_PM]["first"], columns["value"]["DataFusion"]["first"]
+    sentence = f"many columns with _pm: less time than DataFusion; {ours * 1e3:.0f} ms and {other * 1e3:.0f}"
+    reached[sentence] = ours <= other
     return reached
 
 
 def main() -> int:
     """Measure and print; the exit status says whether the goals were reached."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--megabytes", type=int, default=150)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--questions", nargs="+", metavar="NAME", help="those that are asked; all by default")
@@ -395,7 +393,7 @@ def main() -> int:
     )
     print_times(local, "On a local file")
     print_counts(counted)
-    print_times(remote, f"Behind a store: {told(pace)}")
+    print_times(remote, f"Behind a store: {in_words(pace)}")
     print_gaps(by_gap, metered)
     for name, measured in steps.items():
         print_ladder(named[name], measured)
@@ -415,8 +413,8 @@ def main() -> int:
             question: {name: vars(one) for name, one in by_reader.items()}
             for question, by_reader in counted.items()
         },
-        "store": {"pace": told(pace), "times": remote},
-        "gaps": {"pace": told(metered), "by gap": by_gap},
+        "store": {"pace": in_words(pace), "times": remote},
+        "gaps": {"pace": in_words(metered), "by gap": by_gap},
         "ladder": steps,
         "dictionaries": texts,
         "wide": columns,

@@ -91,9 +91,7 @@ def digest(report: pqassay.Report) -> str:
 
 def main() -> int:
     """Measure and print; the exit status says whether the goals were reached."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--files", type=int, default=10000)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--tier", choices=("footer", "index", "pages", "values"), default="index")
@@ -105,17 +103,17 @@ def main() -> int:
         return 0
     folder = cached(f"lake-{options.files}-of-5-columns", lambda path: make_lake(path, options.files))
     plain = digest(pqassay.check(folder, tier=options.tier))
-    one, two = (Session(cores, folder, options.tier) for cores in (1, 2))
+    one_core, two_cores = (Session(cores, folder, options.tier) for cores in (1, 2))
     works = {
         "pqassay.check, no Spark": lambda: elapsed(lambda: pqassay.check(folder, tier=options.tier)),
-        "pqassay spark check, 1 core": one.check,
-        "pqassay spark check, 2 cores": two.check,
+        "pqassay spark check, 1 core": one_core.check,
+        "pqassay spark check, 2 cores": two_cores.check,
     }
     taken = medians(works, options.rounds)
-    if {plain} != {one.digest, two.digest}:
+    if {plain} != {one_core.digest, two_cores.digest}:
         raise SystemExit("the reports differ")
-    one.stop()
-    two.stop()
+    one_core.stop()
+    two_cores.stop()
     loop, alone, both = taken.values()
     print(
         f"{options.files} files, tier {options.tier}, {os.cpu_count()} processors; all reports are the same\n"

@@ -61,7 +61,7 @@ def answered(way: Callable[[], DataFrame]) -> Callable[[], tuple[int, int]]:
 
 def main(arguments: list[str]) -> int:
     """Measure and print; exit 1 if the goal is missed."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--files", type=int, default=1000)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--cores", type=int, default=2)

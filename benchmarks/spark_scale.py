@@ -443,7 +443,7 @@ def keep(measured: Mapping[str, Any], assumed: Mapping[str, Any]) -> None:
 
 def main() -> int:
     """Measure and print; exit 1 if a prediction is off by more than it may be."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument(
         "--files", type=int, default=4000, help="of the larger lake; the smaller has a quarter"
     )

@@ -81,7 +81,7 @@ def emptied(work: Callable[[], Path]) -> Callable[[], None]:
 
 def main(arguments: list[str]) -> int:
     """Measure and print; exit 1 if the goal is missed."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--rows", type=int, default=2_000_000)
     parser.add_argument("--files", type=int, default=8)
     parser.add_argument("--rounds", type=int, default=5)

@@ -139,9 +139,9 @@ def counted(plan: CheckPlan, tier: Tier) -> list[Counted]:
     for target in plan.targets:
         files: list[CountingFile] = []
 
-        def opened(one: Target, files: list[CountingFile] = files) -> RemoteSource:
-            files.append(CountingFile(Path(one.path).read_bytes()))
-            return RemoteSource(files[-1], one.name, tails)
+        def opened(target: Target, files: list[CountingFile] = files) -> RemoteSource:
+            files.append(CountingFile(Path(target.path).read_bytes()))
+            return RemoteSource(files[-1], target.name, tails)
 
         source = opened(target)
         beside = {name: opened(target.beside(name)) for name in kinds.beside(target.kind)}
@@ -150,8 +150,8 @@ def counted(plan: CheckPlan, tier: Tier) -> list[Counted]:
         seconds = time.process_time() - started
         if report.outcome != "conformant":
             raise SystemExit(f"the file is not what it should be: {report}")
-        for one in (source, *beside.values()):
-            one.close()
+        for opened_source in (source, *beside.values()):
+            opened_source.close()
         read = [file for file in files if file.bytes]  # what was not read would not have been opened
         costs.append(Counted(sum(file.requests for file in read), sum(file.bytes for file in read), seconds))
     return costs
@@ -160,7 +160,10 @@ def counted(plan: CheckPlan, tier: Tier) -> list[Counted]:
 def compared(shape: str) -> dict[str, Any]:
     """What the second file of a shape costs by tier, and what is predicted of both."""
     plan = plan_of(shape)
-    told = {one.tier: one for one in predicted(plan, MetadataReads(), pace=StorePace(0, 1e12)).tiers}
+    predictions = {
+        estimate.tier: estimate
+        for estimate in predicted(plan, MetadataReads(), pace=StorePace(0, 1e12)).tiers
+    }
     tiers: dict[str, Any] = {}
     for tier in FILE_TIERS:
         first, later = counted(plan, tier)
@@ -168,10 +171,10 @@ def compared(shape: str) -> dict[str, Any]:
             "requests": later.requests,
             "first_requests": first.requests,
             "read": later.read,
-            "off_requests": told[tier].requests / (first.requests + later.requests) - 1,
-            "off_read": told[tier].read / (first.read + later.read) - 1,
+            "off_requests": predictions[tier].requests / (first.requests + later.requests) - 1,
+            "off_read": predictions[tier].read / (first.read + later.read) - 1,
             "seconds": later.seconds,
-            "predicted_seconds": told[tier].seconds / 2,
+            "predicted_seconds": predictions[tier].seconds / 2,
         }
     size = plan.targets[0].known_size() + plan.targets[0].size_beside()
     return {"size": size, "tiers": tiers}
@@ -199,13 +202,13 @@ def in_a_store(shape: str, files: int, delay: float) -> Run:
             os.link(first.path, folder / f"{number:05}.parquet")
         local = planned(folder, tier="index")
         pace = StorePace(delay * 1000, 80)
-        told = predicted(local, MetadataReads(), pace=pace)
+        prediction = predicted(local, MetadataReads(), pace=pace)
         with running(folder) as server:
             os.environ.update(AWS_ACCESS_KEY_ID="key", AWS_SECRET_ACCESS_KEY="secret")
             store = f"s3://lake/?endpoint_override={server.host}&scheme=http&region=us-east-1"
             targets = [
-                Target(f"s3://lake/{one.name}", f"lake/{Path(one.path).name}", store, one.size)
-                for one in local.targets
+                Target(f"s3://lake/{target.name}", f"lake/{Path(target.path).name}", store, target.size)
+                for target in local.targets
             ]
             plan = CheckPlan(Found(targets), local.settings)
             judge(targets[0], plan.settings)
@@ -216,16 +219,14 @@ def in_a_store(shape: str, files: int, delay: float) -> Run:
                 judge(target, plan.settings)
             seconds, worked = time.perf_counter() - started, time.process_time() - worked
             requests = server.counted().requests / files
-    of_index = next(one for one in told.tiers if one.tier == "index")
+    of_index = next(estimate for estimate in prediction.tiers if estimate.tier == "index")
     waiting = pace.seconds(of_index.requests, of_index.read)
     return Run(requests, seconds, worked, of_index.seconds, of_index.seconds - waiting)
 
 
 def main() -> int:
     """Measure and print; the exit status says whether the goals were reached."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--files", type=int, default=500, help="in the store that waits; 0 for none")
     parser.add_argument("--delay", type=float, default=0.005, help="seconds until an answer begins")
     parser.add_argument("--write", action="store_true", help="keep what was counted")

@@ -324,7 +324,7 @@ class ByTables(Wire):
 
 def main(arguments: list[str]) -> int:
     """Measure and print; exit 1 if a goal is missed."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--columns", type=int, default=500)
     parser.add_argument("--row-groups", type=int, default=100)
     parser.add_argument("--rounds", type=int, default=7)

@@ -163,8 +163,8 @@ def measured(cardinality: int, rows: int, *, is_sorted: bool, rounds: int) -> di
         adding = min(timed(add) for _ in range(rounds))
         with ExitStack() as stack:
             filters = [
-                read_bloom_filter(one.source, one.body, one.facts)
-                for one in claims_of(folders["bloom"], stack)
+                read_bloom_filter(part.source, part.body, part.facts)
+                for part in claims_of(folders["bloom"], stack)
             ]
         return {
             "cardinality": cardinality,
@@ -173,7 +173,7 @@ def measured(cardinality: int, rows: int, *, is_sorted: bool, rounds: int) -> di
             "write": writing,
             "bounds": {"bytes": 0, "cost": 0.0, **asked(folders["plain"], by_bounds, asks)},
             "bloom": {
-                "bytes": sum(one.length for one in filters if one),
+                "bytes": sum(part.length for part in filters if part),
                 "cost": filtering - writing,
                 **asked(folders["bloom"], by_bloom, asks),
             },
@@ -192,9 +192,7 @@ def measured(cardinality: int, rows: int, *, is_sorted: bool, rounds: int) -> di
 
 def main() -> None:
     """Measure, print a table, and keep the figures if they are wanted."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--write", action="store_true")
@@ -207,14 +205,14 @@ def main() -> None:
     ]
     rows = [
         [
-            f"{one['cardinality']:,} {'sorted' if one['sorted'] else 'shuffled'}",
+            f"{curve['cardinality']:,} {'sorted' if curve['sorted'] else 'shuffled'}",
             *(
-                f"{one[kind]['bytes'] / 1e3:,.0f} kB {one[kind]['cost'] * 1e3:,.0f} ms {'/'.join(map(str, one[kind]['kept']))} "
-                f"{one[kind]['decide'] * 1e6:,.0f} µs"
+                f"{curve[kind]['bytes'] / 1e3:,.0f} kB {curve[kind]['cost'] * 1e3:,.0f} ms {'/'.join(map(str, curve[kind]['kept']))} "
+                f"{curve[kind]['decide'] * 1e6:,.0f} µs"
                 for kind in ("bounds", "bloom", "idx1", "sets")
             ),
         ]
-        for one in curves
+        for curve in curves
     ]
     print_table(["values", "bounds", "bloom filter", "IDX1", "distinct sets"], rows)
     print(f"share of the processors that was free: {free:.0%}")

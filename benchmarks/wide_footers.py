@@ -123,9 +123,7 @@ def measure(chunks: int, rounds: int) -> dict[str, float]:
 
 def main() -> int:
     """Measure and print; the exit status says whether all goals were reached."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--chunks", type=int, nargs="+", default=[10_000, 100_000])
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
@@ -138,13 +136,15 @@ def main() -> int:
     goals[f"decoding takes at most {DECODING:.0f} µs a chunk; it takes {decoding:.1f}"] = decoding <= DECODING
     for tier, most_times in RATIOS.items():
         ratio = sizes[fewest][f"tier {tier}"] / base
-        said = f"tier {tier} takes at most {most_times:.0f} times as long as pyarrow; it takes {ratio:.1f}"
-        goals[said] = ratio <= most_times
+        sentence = (
+            f"tier {tier} takes at most {most_times:.0f} times as long as pyarrow; it takes {ratio:.1f}"
+        )
+        goals[sentence] = ratio <= most_times
         if most > fewest:
             growth = sizes[most][f"tier {tier}"] / sizes[fewest][f"tier {tier}"]
             allowed = GROWTH * most / fewest / 10
-            said = f"{most:,} chunks take at most {allowed:.0f} times as long as {fewest:,} at tier {tier}; they take {growth:.1f}"
-            goals[said] = growth <= allowed
+            sentence = f"{most:,} chunks take at most {allowed:.0f} times as long as {fewest:,} at tier {tier}; they take {growth:.1f}"
+            goals[sentence] = growth <= allowed
     print()
     for sentence, reached in goals.items():
         print(goal(sentence, reached=reached))

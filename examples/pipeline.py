@@ -56,13 +56,13 @@ Query = Callable[[], tuple[pa.Table, str]]
 
 def parents() -> dict[int, int]:
     """The parent of each process of this machine."""
-    found: dict[int, int] = {}
+    parent_of: dict[int, int] = {}
     if Path("/proc/self/stat").exists():
         for stat in Path("/proc").glob("[0-9]*/stat"):
             with contextlib.suppress(OSError):  # it has ended
                 # After the name, which may hold anything, come the state and the parent.
-                found[int(stat.parent.name)] = int(stat.read_text().rpartition(")")[2].split()[1])
-        return found
+                parent_of[int(stat.parent.name)] = int(stat.read_text().rpartition(")")[2].split()[1])
+        return parent_of
     listing = subprocess.run(["ps", "-A", "-o", "pid=,ppid="], capture_output=True, text=True, check=True)
     return {int(child): int(parent) for child, parent in map(str.split, listing.stdout.splitlines())}
 
@@ -121,8 +121,8 @@ def engines(session: SparkSession) -> Iterator[tuple[str, Query, Query]]:
 
     indexed = open_indexed(str(SALES), table="auto")
     plain = ds.dataset(SALES)
-    wanted = pc.field(COLUMN) == RARE_NATION
-    kept = f"{len(indexed.prune(wanted).kept)}"
+    condition = pc.field(COLUMN) == RARE_NATION
+    kept = f"{len(indexed.prune(condition).kept)}"
     sql = f"SELECT * FROM sales WHERE {CONDITION}"
 
     def spark_all() -> tuple[pa.Table, str]:
@@ -148,7 +148,7 @@ def engines(session: SparkSession) -> Iterator[tuple[str, Query, Query]]:
         return scan.filter(pl.col(COLUMN) == RARE_NATION).collect().to_arrow()
 
     def with_pyarrow(source: Any) -> pa.Table:
-        return cast("pa.Table", source.to_table(filter=wanted))
+        return cast("pa.Table", source.to_table(filter=condition))
 
     yield "Spark", spark_all, spark_pruned
     for name, ask in {

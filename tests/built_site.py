@@ -23,13 +23,13 @@ from pqassay_spec.rules.catalogue import families
 IMPORT_ROOTS = [str(ROOT / room) for room in ("spec", "reference_impl", "conformance", "pipeline")]
 
 
-def build(folder: Path, config: Path = ROOT / "mkdocs.yml") -> processes.Completed[str]:
+def build(folder: Path) -> processes.Completed[str]:
     """Build the site into ``folder``, with the content of the pages that are shown."""
     path = os.pathsep.join([*IMPORT_ROOTS, os.environ.get("PYTHONPATH", "")])
     # The banner of the theme about its own future would look like a warning.
     environment = {**os.environ, "PYTHONPATH": path, "NO_MKDOCS_2_WARNING": "1"}
     environment["PQASSAY_SITE_PAGES"] = "" if SUGGESTED == 1 else " ".join(shown())
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "-f", str(config), "-d", str(folder)]
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "-d", str(folder)]
     return processes.run(
         command, stdout=processes.PIPE, stderr=processes.STDOUT, text=True, cwd=ROOT, env=environment
     )

@@ -1,20 +1,19 @@
-"""Judge the Parquet files and tables of a checkout of others, and compare the verdicts with what its owners call good and bad.
+"""Judge the Parquet files and tables of a folder, and compare the verdicts with what its owners call good and bad.
 
-    python tools/corpus.py DIR                              e.g. a checkout of parquet-testing
-    python tools/corpus.py DIR --bad '*/fuzzed/*' --json    declare more files bad; print JSON
-    make corpus DIR=../parquet-testing                      the same, in the virtual environment
+    python tools/corpus.py ../parquet-testing                              judge a checkout
+    python tools/corpus.py ../parquet-testing --bad '*/fuzzed/*' --json    call more files bad; print JSON
+    make corpus DIR=../parquet-testing                                     the same, in the virtual environment
 
-Each file is judged at tier values and read by two independent readers, each in a process with a time limit.  Rows are compared in their canonical
-form.  What is listed:
+Each file is judged at tier values, and read by two independent readers with a time limit. The lists in the output:
 
-* ``failed``: files and tables that break a rule though their owners call them good;
-* ``passed``: files in which nothing is wrong, though their owners call them bad;
+* ``failed``: files and tables that break a rule, though their owners call them good;
+* ``passed``: files without findings, though their owners call them bad;
 * ``differ``: files from which two readers read different values;
-* ``crashed``: files that end or hang the judge or a reader;
+* ``crashed``: files that crash or hang the judge or a reader;
 * ``slow``: files that take the judge longer than --slow;
-* ``unread``: files that were not read by two readers, which fails nothing.
+* ``unread``: files that two readers did not read.
 
-Exit codes: 0 nothing listed but ``unread`` and ``slow``, 1 something else is listed, 2 usage.
+Exit codes: 0 only ``unread`` and ``slow`` have entries, 1 another list has entries, 2 wrong usage.
 """
 
 from __future__ import annotations
@@ -106,25 +105,25 @@ def _entries(
         begun = time.monotonic()
         survey = surveyor.survey(copy)
         seconds = time.monotonic() - begun
-        said, agreed = {"": f"more than {MOST_VALUES:,} values"}, False
+        remarks, agreed = {"": f"more than {MOST_VALUES:,} values"}, False
         if survey.values <= MOST_VALUES or not (survey.is_sound or survey.decoded):
             confirmed = readers.confirmed(copy, survey.facts)
-            said, agreed = confirmed.said, confirmed.rows is not None
-    told = "; ".join(f"{reader}: {words}" if reader else words for reader, words in said.items())
-    crashes = [f"{reader} {words}" for reader, words in said.items() if words.startswith("crashed")]
+            remarks, agreed = confirmed.said, confirmed.rows is not None
+    summary = "; ".join(f"{reader}: {words}" if reader else words for reader, words in remarks.items())
+    crashes = [f"{reader} {words}" for reader, words in remarks.items() if words.startswith("crashed")]
     entries: dict[str, str] = {}
     if survey.judged == "errored" and not survey.rules:
         crashes.insert(0, f"pqassay: {survey.error}")
     elif not survey.is_sound and not is_bad:
         entries["failed"] = ", ".join(survey.rules)
     elif survey.is_sound and is_bad:
-        entries["passed"] = f"{survey.judged}; {told}"
+        entries["passed"] = f"{survey.judged}; {summary}"
     if crashes:
         entries["crashed"] = "; ".join(crashes)
-    if any(words.startswith("other rows") for words in said.values()):
-        entries["differ"] = told
+    if any(words.startswith("other rows") for words in remarks.values()):
+        entries["differ"] = summary
     elif not agreed and not is_bad:
-        entries["unread"] = told or "no column can be read"
+        entries["unread"] = summary or "no column can be read"
     if seconds > slow:
         entries["slow"] = f"{seconds:.1f} s"
     return entries, agreed
@@ -187,9 +186,7 @@ def _is_bad(path: str, patterns: Sequence[str]) -> bool:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return its exit code."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("folder", metavar="DIR", type=Path, help="folder with Parquet files or tables")
     parser.add_argument(
         "--bad", action="append", default=[], metavar="GLOB", help="owners call these bad, too"

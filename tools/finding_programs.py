@@ -50,7 +50,6 @@ _BLOCK = re.compile(
     r"^```(?P<language>python|go|rust|java|js|text)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL
 )
 _GO_MODULES = {"github.com/parquet-go/parquet-go": "parquet-go", "github.com/apache/arrow-go/": "arrow-go"}
-_OF_LANGUAGE = {"rust": "parquet-rs", "java": "parquet-java"}
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,9 @@ class Program:
             return next(name for module, name in _GO_MODULES.items() if f'"{module}' in self.text)
         if self.language == "js":
             return "hyparquet-writer" if "'hyparquet-writer'" in self.text else "hyparquet"
-        return _OF_LANGUAGE[self.language]
+        if self.language == "java":
+            return "hardwood" if "import dev.hardwood." in self.text else "parquet-java"
+        return "parquet-rs"
 
 
 @dataclass(frozen=True)
@@ -146,15 +147,15 @@ def findings(page: Path) -> list[Finding]:
     Raises:
         ValueError: A section lacks the line of facts, or a program lacks its output.
     """
-    found: list[Finding] = []
+    sections: list[Finding] = []
     for section in _SECTION.split(page.read_text("utf-8"))[1:]:
         title, _, text = section.partition("\n")
         facts = _FACTS.match(text.lstrip("\n"))
         if facts is None:
             raise ValueError(f"{page.name}: {title!r} does not begin with its software, severity and rules")
         who, severity, observed, rules = facts.groups()
-        found.append(Finding(title, tuple(who.split(", ")), int(severity), observed, rules, text, page))
-    return found
+        sections.append(Finding(title, tuple(who.split(", ")), int(severity), observed, rules, text, page))
+    return sections
 
 
 def helpers(page: Path) -> list[Program]:
@@ -247,7 +248,7 @@ class Workshop:
                 folder,
                 implementation(name),
                 mine,
-                [one.text for one in self._helpers if one.language == program.language],
+                [one.text for one in self._helpers if (one.language, one.needs) == (program.language, name)],
             )
         return self._built[name][program]
 
@@ -314,9 +315,11 @@ def _java(folder: Path, driver: Implementation, programs: list[Program], shared:
         (folder / f"{name}.java").write_text(text)
         names.append(name)
     libraries = f"{driver.build_folder}/lib/*"
-    _build(["javac", "-proc:none", "-cp", libraries, *(f"{name}.java" for name in names)], folder)
+    own = driver.filled("{java}/bin/")  # of a JDK of the least release, if the driver needs one
+    home = own if Path(own).is_dir() else ""
+    _build([f"{home}javac", "-proc:none", "-cp", libraries, *(f"{name}.java" for name in names)], folder)
     java = [
-        "java",
+        f"{home}java",
         "-XX:TieredStopAtLevel=1",
         "-XX:+UseSerialGC",
         "-Xlog:disable",

@@ -1,15 +1,16 @@
-"""Let foreign software write its golden cases again, ``golden_files/interop/<software>-<version>``, and compare manifests with reports.
+"""Write the golden cases of foreign software again, or compare their manifests with the judge's reports.
 
-    python tools/foreign_golden.py write [FOLDER] [SOFTWARE ...]
-    python tools/foreign_golden.py remarks [--accept]
+    python tools/foreign_golden.py write                      write the cases of all installed software
+    python tools/foreign_golden.py write golden_files duckdb  write those of DuckDB
+    python tools/foreign_golden.py remarks                    list manifests that differ from the report or the museum
+    python tools/foreign_golden.py remarks --accept           update these manifests
 
-``write`` does what the manifests of the newest version of each software state: it takes their rows and runs their steps, with the version that
-is installed.  Another version gets another folder, for golden files are kept, not replaced.  What is not installed is named and left out.
-arrow-rs is written through the package ``arro3-io``, which nothing else here needs.  A new case begins with a manifest that has rows and steps.
-The files of Spark differ from one Java process to the next in the order in which the footer lists the encodings of a chunk.
+``write`` repeats the steps in the manifests of the newest version of each software, with the installed version. Each version has a
+folder of its own, because golden files are never replaced. Software that is not installed is named and skipped. arrow-rs is written
+through the package ``arro3-io``. To add a case, begin with a manifest that has rows and steps. Spark orders the encodings of a chunk
+in the footer differently in each Java process.
 
-``remarks`` judges every case of foreign software, and says where the report or the museum and the manifest differ. With ``--accept`` the
-manifest takes the report's word, unless a FAIL or WARN is new: that is a mistake of a rule or a discovery, and a person has to look at it.
+``--accept`` rejects a new FAIL or WARN: that is an error of a rule or a discovery, so a person has to look at it.
 """
 
 from __future__ import annotations
@@ -120,14 +121,14 @@ def table_of(rows: Mapping[str, Any]) -> pa.Table:
 
 def newest(software: str) -> tuple[str, list[dict[str, Any]]]:
     """The newest version whose cases have steps, and their manifests."""
-    found: dict[str, list[dict[str, Any]]] = {}
+    versions: dict[str, list[dict[str, Any]]] = {}
     for path in sorted((GOLDEN_FILES / "interop").glob(f"{software}-*/*/{MANIFEST}")):
         record = json.loads(path.read_text())
         steps = record["provenance"].get("steps", ())
         if steps and not any(step.startswith("pqassay index") for step in steps):  # those were made once
-            found.setdefault(path.parent.parent.name.removeprefix(f"{software}-"), []).append(record)
-    version = max(found, key=lambda text: [int(number) for number in re.findall(r"\d+", text)])
-    return version, sorted(found[version], key=lambda record: "parent" in record)
+            versions.setdefault(path.parent.parent.name.removeprefix(f"{software}-"), []).append(record)
+    version = max(versions, key=lambda text: [int(number) for number in re.findall(r"\d+", text)])
+    return version, sorted(versions[version], key=lambda record: "parent" in record)
 
 
 def names_of(software: str, table: pa.Table) -> dict[str, Any]:
@@ -163,9 +164,9 @@ def run(step: str, folder: Path, names: dict[str, Any]) -> None:
         path.rename(folder / DATA)
 
 
-def write(folder: Path, wanted: Sequence[str]) -> None:
+def write(folder: Path, names: Sequence[str]) -> None:
     """Write the cases of some software, or of all that is installed."""
-    for software in wanted or MODULES:
+    for software in names or MODULES:
         distribution = OTHERWISE_CALLED.get(software, software)
         try:
             version = importlib.metadata.version(distribution)
@@ -202,15 +203,17 @@ def written(software: str, record: Mapping[str, Any], files: Mapping[str, bytes]
 
 def store(folder: Path, record: Mapping[str, Any], data: bytes, before: str, version: str) -> None:
     """Store a case of a version, with the manifest of the previous version under new names and a new digest."""
-    told, provenance = dict(record), dict(record["provenance"])
-    told["input"] = {"file": DATA, "sha256": hashlib.sha256(data).hexdigest()}
+    manifest, provenance = dict(record), dict(record["provenance"])
+    manifest["input"] = {"file": DATA, "sha256": hashlib.sha256(data).hexdigest()}
     provenance["by"] = provenance["by"].replace(before, version)
-    told |= {name: told[name].replace(before, version) for name in ("id", "parent") if name in told}
-    home = folder / told["id"]
+    manifest |= {
+        name: manifest[name].replace(before, version) for name in ("id", "parent") if name in manifest
+    }
+    home = folder / manifest["id"]
     home.mkdir(parents=True, exist_ok=True)
     (home / DATA).write_bytes(data)
-    save(home / MANIFEST, told | {"provenance": provenance})
-    print(f"{told['id']}: {len(data)} bytes")
+    save(home / MANIFEST, manifest | {"provenance": provenance})
+    print(f"{manifest['id']}: {len(data)} bytes")
 
 
 def save(path: Path, record: Mapping[str, Any]) -> None:
@@ -245,21 +248,21 @@ def remarks(folder: Path, *, accept: bool) -> int:
         report = pqassay.check(
             path.parent / record["input"]["file"], tier=check["tier"], **check.get("options", {})
         )
-        found = list(dict.fromkeys(finding.rule for finding in report.files[0].findings))
+        broken = list(dict.fromkeys(finding.rule for finding in report.files[0].findings))
         shown = exhibit_of(record["id"]).get("exhibit")
-        if found == check["rules"] and shown == record.get("exhibit"):
+        if broken == check["rules"] and shown == record.get("exhibit"):
             continue
         if shown != record.get("exhibit"):
             print(f"{record['id']}: the museum says something else")
         print(
-            f"{record['id']}: {', '.join(found) or 'nothing'}, and not {', '.join(check['rules']) or 'nothing'}"
+            f"{record['id']}: {', '.join(broken) or 'nothing'}, and not {', '.join(check['rules']) or 'nothing'}"
         )
-        worse = [rule for rule in found if rules()[rule].verdict not in REMARKS]
+        worse = [rule for rule in broken if rules()[rule].verdict not in REMARKS]
         new = [rule for rule in worse if rule not in check["rules"]]
         if new:
             print(f"  {', '.join(new)} would make it invalid: look at the file and at the rule")
         if accept and not new and bool(worse) == (record["kind"] == "invalid"):
-            check["rules"] = found
+            check["rules"] = broken
             save(path, record)
         else:
             left += 1
@@ -268,9 +271,7 @@ def remarks(folder: Path, *, accept: bool) -> int:
 
 def main() -> None:
     """Run the command."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
     writing = commands.add_parser("write", help="write the files and their manifests")
     writing.add_argument("folder", nargs="?", type=Path, default=GOLDEN_FILES)

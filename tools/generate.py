@@ -1,11 +1,10 @@
-"""Write every file that is computed from others of this repository: ``make generate``.
+"""Write every file that is computed from other files of this repository: ``make generate``.
 
-    python tools/generate.py                        write what differs from what it is computed from
-    python tools/generate.py --check                write nothing; name what is stale, and fail if anything is
-    python tools/generate.py schemas "null scores"  these alone
+    python tools/generate.py                        write all stale files
+    python tools/generate.py --check                write nothing; name stale files, and fail if there are any
+    python tools/generate.py schemas "null scores"  write only these
 
-What is measured on a machine, or asks engines, has a command of its own, which stores its figures; the pages that show them
-are made here.  A test runs the check.
+Measurements and answers of engines have commands of their own, which store the figures. A test runs the check.
 """
 
 from __future__ import annotations
@@ -120,25 +119,23 @@ REGISTRY: tuple[Derived, ...] = (
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write or compare the files; return the exit status."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    names = [one.name for one in REGISTRY]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    names = [derived.name for derived in REGISTRY]
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"{', '.join(names)} (default: all)")
     parser.add_argument("--check", action="store_true", help="write nothing; fail if anything is stale")
     options = parser.parse_args(arguments)
     if unknown := [name for name in options.names if name not in names]:
         parser.error(f"{unknown[0]} is not in the registry: {', '.join(names)}")
     stale = 0
-    for one in REGISTRY:
-        if options.names and one.name not in options.names:
+    for derived in REGISTRY:
+        if options.names and derived.name not in options.names:
             continue
-        changed = one.update(write=not options.check)
+        changed = derived.update(write=not options.check)
         stale += len(changed)
         for path in changed:
             print(f"{path} is stale: make generate" if options.check else path, flush=True)
-        if changed and one.notice:
-            print(one.notice)
+        if changed and derived.notice:
+            print(derived.notice)
     return 1 if options.check and stale else 0
 
 

@@ -1,15 +1,19 @@
-"""Run the console and Python blocks of a guide, in order, and compare what they print with what the page shows.
+"""Run the console and Python blocks of a guide in order, and compare their output with the page.
 
     python tools/guide_sessions.py docs/guide/pm.md            compare
-    python tools/guide_sessions.py docs/guide/pm.md --write    put what was printed into the page
-    python tools/guide_sessions.py docs/guide/query.md --spark with a session of Spark
+    python tools/guide_sessions.py docs/guide/pm.md --write    write the output into the page
+    python tools/guide_sessions.py docs/guide/query.md --spark start Spark for the blocks that need it
 
-Blocks run in a folder of their own that holds links to ``golden_files`` and ``tools``, from the data that the page itself makes.  A block of
-language ``text`` behind one of ``python`` is what that one prints.  A block with a title, such as ``title="driver.py"``, is not run but
-written to the file of this name; where it names a file of the repository (``--8<-- "examples/row_bitmap.py"``), that is copied.  A line ``…`` (or ``...``) of a page stands for any lines, and ``…`` within a line for any text; where
-such a block still fits, it is not rewritten.  A block behind the comment ``<!-- not run: why -->`` is passed over.  One behind
-``<!-- needs Spark -->``, or with a command ``pqassay spark``, runs only where there is a session.  One in Python behind ``<!-- reads damaged
-files -->`` runs in a process with a limit of time, with names of its own, since libraries may hang there.  So does what takes a shell.
+Blocks run in a new folder with links to ``golden_files`` and ``tools``, on data that the page itself makes:
+
+* A block of ``text`` after one of ``python`` is its output.
+* A block with a title, such as ``title="driver.py"``, is written to that file. If it includes a file of the repository
+  (``--8<-- "examples/row_bitmap.py"``), that file is copied.
+* A line ``…`` (or ``...``) stands for any lines, and ``…`` in a line for any text. A block that still fits is not rewritten.
+* A block after ``<!-- not run: why -->`` is skipped.
+* A block after ``<!-- needs Spark -->``, or with a command ``pqassay spark``, runs only with --spark.
+* A Python block after ``<!-- reads damaged files -->`` runs in its own process with a time limit, because libraries may hang.
+  Commands that need a shell do, too.
 """
 
 from __future__ import annotations
@@ -109,15 +113,15 @@ def blocks_of(page: str) -> list[Block]:
     """The console and Python blocks of a page, its files, and the outputs of blocks, in order."""
     return [
         Block(
-            found["language"],
-            found["body"],
-            found.start("body"),
-            title[1] if (title := TITLE.search(found["options"])) else "",
-            found["why"] or "",
-            needs_spark=bool(found["spark"]) or "$ pqassay spark " in found["body"],
-            is_apart=bool(found["damaged"]),
+            fence["language"],
+            fence["body"],
+            fence.start("body"),
+            title[1] if (title := TITLE.search(fence["options"])) else "",
+            fence["why"] or "",
+            needs_spark=bool(fence["spark"]) or "$ pqassay spark " in fence["body"],
+            is_apart=bool(fence["damaged"]),
         )
-        for found in FENCE.finditer(page)
+        for fence in FENCE.finditer(page)
     ]
 
 
@@ -294,7 +298,7 @@ def rewritten(page: str, played: list[Played]) -> str:
 
 def main() -> int:
     """Compare pages with the output of their blocks, or write the output into them."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("pages", nargs="+", type=Path)
     parser.add_argument("--write", action="store_true", help="put what was printed into the page")
     parser.add_argument("--spark", action="store_true", help="start Spark, and run the blocks that need it")

@@ -1,11 +1,11 @@
-"""Ask every implementation about every golden file, and what each writes about all that read: ``make matrix``.
+"""Ask every implementation about every golden file, and every reader about the files of every writer: ``make matrix``.
 
-    python tools/matrix.py [NAME ...] [--expectations] [--older]
+    python tools/matrix.py                          ask all implementations that are built
+    python tools/matrix.py duckdb polars            ask only these two; exchange files with all others
+    python tools/matrix.py duckdb --expectations    update its expected failures, too
 
-Without names, all implementations that are built are asked; with names, these, and the others that are built write for them and
-read what they write.  The results go to ``docs/data/results``: one file for each
-implementation and version, with what was not passed, what well-formed lies did, digests, tools and the date; and
-``exchange.json``, in which files of each writer are read by each reader.  What is skipped is said.
+The results are stored in ``docs/data/results``: one file for each implementation and version, without passed cases, and
+``exchange.json`` with the answers of each reader about the files of each writer. Skipped implementations are listed.
 """
 
 from __future__ import annotations
@@ -74,24 +74,24 @@ VERSIONS: Mapping[str, Sequence[str]] = {
 """Commands that print the versions of build tools."""
 
 
-def tools(one: Implementation) -> dict[str, str]:
+def tools(driver: Implementation) -> dict[str, str]:
     """The versions of the tools with which an implementation was built and run."""
-    found: dict[str, str] = {}
-    for need in one.needs:
+    versions: dict[str, str] = {}
+    for need in driver.needs:
         name = need.partition(":")[0]
         if name in VERSIONS:
             program, *rest = VERSIONS[name]
-            command = [one.filled("{java}/bin/java") if need.startswith(JAVA) else program, *rest]
+            command = [driver.filled("{java}/bin/java") if need.startswith(JAVA) else program, *rest]
             done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
             version = re.search(r"\d+(\.\d+)+", done.stdout + done.stderr)
-            found[name] = version[0] if version else "unknown"
-    if any(need.startswith("python:") for need in one.needs):
-        found["python"] = platform.python_version()
-    return found
+            versions[name] = version[0] if version else "unknown"
+    if any(need.startswith("python:") for need in driver.needs):
+        versions["python"] = platform.python_version()
+    return versions
 
 
 def asked(
-    one: Implementation,
+    driver: Implementation,
     cases: Sequence[GoldenCase],
     written: Path | None = None,
     only: Sequence[Operation] = (),
@@ -99,26 +99,26 @@ def asked(
 ) -> RunReport:
     """Run an implementation; its valid written files go to a folder."""
     settings = Settings(
-        one.argv,
-        Limits(one.timeout),
-        jobs=one.jobs or os.cpu_count() or 1,
-        shipped=one.name,
-        shown=one.command,
-        queries=one.queries,
-        fresh=one.fresh,
+        driver.argv,
+        Limits(driver.timeout),
+        jobs=driver.jobs or os.cpu_count() or 1,
+        shipped=driver.name,
+        shown=driver.command,
+        queries=driver.queries,
+        fresh=driver.fresh,
         written=written,
         only=only,
     )
 
     def progress(done: int, total: int, case: str) -> None:
         if sys.stderr.isatty():
-            print(f"\r{one.name}: {done} of {total} {case[:50]:50}", end="", file=sys.stderr)
+            print(f"\r{driver.name}: {done} of {total} {case[:50]:50}", end="", file=sys.stderr)
 
-    varying = tuple(entry for entry in expectations(one).entries if entry.varies)
+    varying = tuple(entry for entry in expectations(driver).entries if entry.varies)
     report = run(cases, settings, Expectations(varying, narrowed=True), revision=revision, progress=progress)
     if sys.stderr.isatty():
         print(file=sys.stderr)
-    return replace(report, date=dt.datetime.now(dt.UTC).date().isoformat(), tools=tools(one))
+    return replace(report, date=dt.datetime.now(dt.UTC).date().isoformat(), tools=tools(driver))
 
 
 ADDRESS = re.compile(r"\b0x(?:[0-9a-fA-F]{6,}|[0-9a-fA-F]+(?=\?))")
@@ -162,23 +162,23 @@ def keep(name: str, report: RunReport, folder: Path = RESULTS) -> Path | None:
     return path
 
 
-def expectations(one: Implementation) -> Expectations:
+def expectations(driver: Implementation) -> Expectations:
     """The expected failures of an implementation."""
-    path = one.folder / EXPECTATIONS
+    path = driver.folder / EXPECTATIONS
     return parse(path.read_bytes()) if path.exists() else Expectations()
 
 
-def foretell(one: Implementation, report: RunReport) -> list[str]:
+def foretell(driver: Implementation, report: RunReport) -> list[str]:
     """Write the failures of an implementation as its expectations; comments by people stay if the failure is the same.
 
     Returns:
         The lines of a diff of the files.
     """
-    path = one.folder / EXPECTATIONS
-    head = f"# What {one.title} {report.driver.version} gets wrong. Written by tools/matrix.py; reasons may be bettered by hand.\n\n"
-    before = expectations(one)
+    path = driver.folder / EXPECTATIONS
+    head = f"# What {driver.title} {report.driver.version} gets wrong. Written by tools/matrix.py; reasons may be bettered by hand.\n\n"
+    before = expectations(driver)
     results = [
-        replace(result, reason=": ".join(filter(None, (result.reason, told(result)))))
+        replace(result, reason=": ".join(filter(None, (result.reason, answer_line(result)))))
         for result in kept(report).results
     ]
     text = head + written(results, before)
@@ -200,7 +200,7 @@ MOST_TOLD = 160
 """The number of characters of an answer in a reason."""
 
 
-def told(result: Result) -> str:
+def answer_line(result: Result) -> str:
     """The actual answer in a line; for a crash, the first line that reports it."""
     lines = (result.stderr or result.actual or "").splitlines()
     text = next((line for line in lines if TELLING.search(line)), lines[0] if lines else "")
@@ -214,7 +214,7 @@ def exchanged(readers: Sequence[Implementation], files: Mapping[str, Path]) -> d
         By writer and reader: the numbers of asked and passed questions, and the wrong answers.
     """
     by_id = {golden.case.id: golden.case for golden in writer_cases()}
-    found: dict[str, Any] = {}
+    answers: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as name:
         cases: list[GoldenCase] = []
         for writer, folder in files.items():
@@ -227,16 +227,16 @@ def exchanged(readers: Sequence[Implementation], files: Mapping[str, Path]) -> d
                 place.mkdir()
                 cases.append(case_of_written(case, writer, path.read_bytes(), place))
             if tables:
-                found[writer] = {"files": len(tables), "readers": {}}
+                answers[writer] = {"files": len(tables), "readers": {}}
         for reader in readers if cases else ():
             report = asked(reader, cases)
-            for writer, told in found.items():
+            for writer, entry in answers.items():
                 results = [result for result in report.results if writer_of(result.case) == writer]
                 if results:  # else it reads nothing
-                    told["readers"][reader.name] = reading(results, report)
-                    passed, of = told["readers"][reader.name]["passed"], len(results)
+                    entry["readers"][reader.name] = reading(results, report)
+                    passed, of = entry["readers"][reader.name]["passed"], len(results)
                     print(f"{writer} → {reader.name}: {passed} of {of}")
-    return found
+    return answers
 
 
 WRITTEN = "written"
@@ -310,18 +310,18 @@ def exchange(
     write_whole(path, f"{json.dumps(before, indent=1)}\n".encode())
 
 
-def report_on(one: Implementation, report: RunReport) -> None:
+def report_on(driver: Implementation, report: RunReport) -> None:
     """Store the results of an implementation, and print a summary."""
     lies = f"; lies: {told}" if (told := exposed(report)) else ""
-    print(f"{one.label}: {tally(report)}{lies}")
-    path = keep(one.name, report)
+    print(f"{driver.label}: {tally(report)}{lies}")
+    path = keep(driver.name, report)
     taken = f"not kept: others submitted results of {report.driver.version}; remove their file first"
     print(f"  {path.relative_to(ROOT) if path else taken}")
 
 
 def main() -> int:
     """Ask the implementations, and store the results."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("names", nargs="*")
     parser.add_argument(
         "--expectations",
@@ -333,38 +333,45 @@ def main() -> int:
     )
     options = parser.parse_args()
     chosen = [implementation(name) for name in options.names] if options.names else in_the_matrix()
-    chosen = [one for one in chosen if one.name not in NOT_IN_THE_MATRIX]
-    older = [one.of_release(old) for one in chosen if options.older and not one.missing for old in one.older]
-    for one in [one for one in chosen if one.release] + older:
-        one.make()
-        report_on(one, asked(one, kept_results.asked_cases(), revision=current()))
-    chosen = [one for one in chosen if not one.release]
+    chosen = [driver for driver in chosen if driver.name not in NOT_IN_THE_MATRIX]
+    older = [
+        driver.of_release(old)
+        for driver in chosen
+        if options.older and not driver.missing
+        for old in driver.older
+    ]
+    for driver in [driver for driver in chosen if driver.release] + older:
+        driver.make()
+        report_on(driver, asked(driver, kept_results.asked_cases(), revision=current()))
+    chosen = [driver for driver in chosen if not driver.release]
     skipped = why_skipped(chosen)
-    ready = [one for one in chosen if one.name not in skipped]
+    ready = [driver for driver in chosen if driver.name not in skipped]
     with tempfile.TemporaryDirectory() as name:
         written: dict[str, Path] = {}
         versions: dict[str, str | None] = {}
-        for one in ready:
-            folder = written[one.name] = Path(name, one.name)
-            report = asked(one, kept_results.asked_cases(), folder, revision=current())
-            versions[one.name] = report.driver.version
+        for driver in ready:
+            folder = written[driver.name] = Path(name, driver.name)
+            report = asked(driver, kept_results.asked_cases(), folder, revision=current())
+            versions[driver.name] = report.driver.version
             if options.expectations:
-                changed = foretell(one, report)
-                print(f"{one.folder.name}/{EXPECTATIONS}: {'' if changed else 'nothing changes'}")
+                changed = foretell(driver, report)
+                print(f"{driver.folder.name}/{EXPECTATIONS}: {'' if changed else 'nothing changes'}")
                 for line in changed:
                     print(f"  {line}")
-            report_on(one, report)
+            report_on(driver, report)
         if ready:
-            others = [one for one in in_the_matrix() if one not in chosen]
-            others = [one for one in others if one.name not in why_skipped(others)]
+            others = [driver for driver in in_the_matrix() if driver not in chosen]
+            others = [driver for driver in others if driver.name not in why_skipped(others)]
             exchange(others, written, versions)
-            for one in others:
-                folder = written[one.name] = Path(name, one.name)
-                versions[one.name] = asked(one, writer_cases(), folder, only=["encode"]).driver.version
+            for driver in others:
+                folder = written[driver.name] = Path(name, driver.name)
+                versions[driver.name] = asked(driver, writer_cases(), folder, only=["encode"]).driver.version
             exchange(ready, written, versions)
     now = newest(results())
     print()
-    render_scores(side_by_side([one.report for one in now], [one.name for one in now]), sys.stdout)
+    render_scores(
+        side_by_side([driver.report for driver in now], [driver.name for driver in now]), sys.stdout
+    )
     for line in submitted(now):
         print(line)
     print("\nWhat is behind it: pqassay report docs/data/results/*/*.json --format html --output matrix.html")

@@ -1,10 +1,10 @@
-"""Check, index and query with several releases of Spark, with a session of their own and over Spark Connect: ``make matrix-spark``.
+"""Check, index and query with several releases of Spark, with and without Spark Connect: ``make matrix-spark``.
 
-    python tools/matrix_spark.py [VERSION ...]
+    python tools/matrix_spark.py          try all releases
+    python tools/matrix_spark.py 3.5      try one
 
-Each release gets a virtual environment in ``.venv/spark-VERSION``, and a server of Spark Connect on this machine.  What a
-check finds in a folder of golden files must be what ``pqassay check`` finds there.  The answers go to
-``docs/data/spark_versions.json``; ``docs/guide/spark-where.md`` shows it on the site.
+Each release gets a virtual environment in ``.venv/spark-VERSION``, and a local server of Spark Connect. A check must find the same as
+``pqassay check`` in a folder of golden files. The answers are stored in ``docs/data/spark_versions.json``, for ``docs/guide/spark-where.md``.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def environment(release: str) -> Path:
     return folder
 
 
-def said(command: Sequence[str | Path], *codes: int) -> str:
+def output_of(command: Sequence[str | Path], *codes: int) -> str:
     """The output of a command.
 
     Raises:
@@ -209,7 +209,7 @@ def tried(folder: Path, master: str, scratch: Path) -> dict[str, str]:
             ("alone", plain if is_check else ["check", trial.written.format(**folders), "--format", "json"])
         )
     try:
-        lines = said([folder / "bin" / "python", program, master, json.dumps(commands)], 0).splitlines()
+        lines = output_of([folder / "bin" / "python", program, master, json.dumps(commands)], 0).splitlines()
     except (RuntimeError, subprocess.TimeoutExpired) as error:
         return dict.fromkeys((trial.name for trial in TRIALS), " ".join(str(error).split())[:300])
     done = [json.loads(line) for line in lines if line.startswith("[")]
@@ -232,13 +232,13 @@ def _verdict(trial: Trial, on_spark: Done, alone: Done) -> str:
 def answers(release: str) -> dict[str, Any]:
     """The abilities of a release by command: in a normal session, and over Spark Connect."""
     folder = environment(release)
-    version = said([folder / "bin" / "python", "-c", "import pyspark; print(pyspark.__version__)"], 0)
+    version = output_of([folder / "bin" / "python", "-c", "import pyspark; print(pyspark.__version__)"], 0)
     with tempfile.TemporaryDirectory(prefix="pqassay-") as name:
         scratch = Path(name)
         for family in FAMILIES:
             shutil.copytree(ROOT / "golden_files" / family, scratch / "lake" / family)
-        own = tried(folder, "local[2]", scratch)
-        print(f"Spark {version}: {own}", flush=True)
+        plain = tried(folder, "local[2]", scratch)
+        print(f"Spark {version}: {plain}", flush=True)
         try:
             with server(folder, version, scratch) as address:
                 connect = tried(folder, address, scratch)
@@ -246,7 +246,7 @@ def answers(release: str) -> dict[str, Any]:
             print(error, flush=True)
             connect = dict.fromkeys((trial.name for trial in TRIALS), NO_SERVER)
         print(f"Spark {version} over Spark Connect: {connect}", flush=True)
-    return {"version": version, "own": own, "connect": connect}
+    return {"version": version, "own": plain, "connect": connect}
 
 
 def with_all_trials(answer: dict[str, Any]) -> dict[str, Any]:
@@ -260,29 +260,32 @@ def with_all_trials(answer: dict[str, Any]) -> dict[str, Any]:
 
 def main() -> int:
     """Ask the releases and store the answers; fail if something does not work."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("releases", nargs="*", default=RELEASES, metavar="VERSION", help="3.5, 4.1, ...")
     asked = parser.parse_args().releases
     known = json.loads(ANSWERS.read_text()) if ANSWERS.is_file() else {"releases": []}
-    kept = {one["version"].rpartition(".")[0]: with_all_trials(one) for one in known["releases"]}
-    told: dict[str, Any] = {"releases": []}
+    kept = {release["version"].rpartition(".")[0]: with_all_trials(release) for release in known["releases"]}
+    results: dict[str, Any] = {"releases": []}
     for release in asked:  # answers are stored even if a later release fails
         answer = answers(release)
         kept[answer["version"].rpartition(".")[0]] = answer
-        told = {
+        results = {
             "date": dt.datetime.now(dt.UTC).date().isoformat(),
             "releases": [kept[name] for name in sorted(kept)],
         }
-        write_whole(ANSWERS, (json.dumps(told, indent=2) + "\n").encode())
+        write_whole(ANSWERS, (json.dumps(results, indent=2) + "\n").encode())
     good = ("works", NO_SERVER, NOT_ASKED)
     wrong = [
-        f"Spark {one['version']}, {place}, {name}: {answer}"
-        for one in told["releases"]
+        f"Spark {release['version']}, {place}, {name}: {answer}"
+        for release in results["releases"]
         for place in ("own", "connect")
-        for name, answer in one[place].items()
+        for name, answer in release[place].items()
         if answer not in good
     ]
-    print("\n".join(wrong) or f"all of Spark {', '.join(one['version'] for one in told['releases'])} works")
+    print(
+        "\n".join(wrong)
+        or f"all of Spark {', '.join(release['version'] for release in results['releases'])} works"
+    )
     return 1 if wrong else 0
 
 

@@ -157,18 +157,18 @@ def questions(pair: Pair, findings: Sequence[Finding], folder: Path) -> Question
 
     The true rows come from the pages of the broken file or, if it cannot be decoded, of the healthy file.
     """
-    found = Questions()
+    collected = Questions()
     places: dict[Query, int] = {}
     for rule in dict.fromkeys(finding.rule for finding in findings):
         mine = [finding for finding in findings if finding.rule == rule]
         asked, reason = _of_rule(pair, mine, folder / rule)
         for question in asked:
-            if places.setdefault(question.query, len(found.all)) == len(found.all):
-                found.all.append(question)
-        found.of_rules[rule] = [places[question.query] for question in asked]
+            if places.setdefault(question.query, len(collected.all)) == len(collected.all):
+                collected.all.append(question)
+        collected.of_rules[rule] = [places[question.query] for question in asked]
         if reason:
-            found.reasons[rule] = reason
-    return found
+            collected.reasons[rule] = reason
+    return collected
 
 
 def _of_rule(pair: Pair, findings: Sequence[Finding], folder: Path) -> tuple[list[Question], str]:
@@ -196,33 +196,33 @@ def _queries(findings: Sequence[Finding], values: TrueValues) -> tuple[list[Quer
     Raises:
         NoQuery: No query is possible.
     """
-    found: dict[Query, None] = {}
+    queries: dict[Query, None] = {}
     reason = "no value can show the difference in a query"
     for finding in findings:
         try:
-            found |= dict.fromkeys(candidates(finding, values))
+            queries |= dict.fromkeys(candidates(finding, values))
         except NoQuery as why:
             reason = str(why)
-    return (list(found), "") if found else ([every_column(values)], reason)
+    return (list(queries), "") if queries else ([every_column(values)], reason)
 
 
-def _with_controls(pair: Pair, found: Sequence[Planned], folder: Path, *, is_certain: bool) -> list[Question]:
-    truths: list[Path | None] = [None] * len(found)
+def _with_controls(pair: Pair, plans: Sequence[Planned], folder: Path, *, is_certain: bool) -> list[Question]:
+    truths: list[Path | None] = [None] * len(plans)
     if pair.healthy is not None:
         with FileSource(str(pair.healthy)) as source:
             values = TrueValues(FileUnderTest(source, Options("values")))
             truths = [
-                _truth(one.query, values, folder / f"healthy-{number}.arrow")
-                for number, one in enumerate(found)
+                _truth(plan.query, values, folder / f"healthy-{number}.arrow")
+                for number, plan in enumerate(plans)
             ]
     return [
         Question(
-            one.query,
-            one.truth,
-            ((one.healthy, one.truth), *([(pair.healthy, truth)] if pair.healthy and truth else [])),
+            plan.query,
+            plan.truth,
+            ((plan.healthy, plan.truth), *([(pair.healthy, truth)] if pair.healthy and truth else [])),
             is_certain,
         )
-        for one, truth in zip(found, truths, strict=True)
+        for plan, truth in zip(plans, truths, strict=True)
     ]
 
 
@@ -284,22 +284,22 @@ class Measurement:
         size = files[0].size
         with TemporaryDirectory(prefix="pqassay-") as name:
             try:
-                found = self.running.decode(questions, pair, findings, Path(name), size=size)
+                collected = self.running.decode(questions, pair, findings, Path(name), size=size)
             except (*ENDINGS, OSError) as error:
                 self.reasons.update(dict.fromkeys(rules, f"the true rows are unknown: {ending(error)}"))
                 return
             harmed: Counter[int] = Counter()
             for engine in sorted(self.running.engines, key=lambda one: one.starts_slowly):
-                wanted = found.chosen(harmed, MOST_SLOW if engine.starts_slowly else None)
-                seen = _seen(engine, pair, wanted, self.running, size)
+                selected = collected.chosen(harmed, MOST_SLOW if engine.starts_slowly else None)
+                seen = _seen(engine, pair, selected, self.running, size)
                 harmed.update(number for number, effect in seen.items() if effect in HARM)
-                for rule, numbers in found.of_rules.items():
+                for rule, numbers in collected.of_rules.items():
                     tally = self.tallies.setdefault((rule, engine.name), Tally())
                     for number in numbers:
                         if number in seen:
                             tally.cases.setdefault(seen[number], []).append(pair.case)
-        self.reasons.update(found.reasons)
-        self.asked |= found.of_rules.keys() - found.reasons.keys()
+        self.reasons.update(collected.reasons)
+        self.asked |= collected.of_rules.keys() - collected.reasons.keys()
 
     def observation(self, rule: Rule, chosen: Sequence[Pair], date: str) -> Observation:
         """The observation for a rule from its pairs."""
@@ -311,14 +311,16 @@ class Measurement:
             self.tallies.get((rule.id, engine.name), Tally()).answers(engine, [pair.case for pair in chosen])
             for engine in self.running.engines
         ]
-        found = tuple(row for row in rows if row is not None)
+        engines = tuple(row for row in rows if row is not None)
         cases = tuple(pair.case for pair in chosen)
         reason = "" if rule.id in self.asked else self.reasons.get(rule.id, NOT_FOUND)
-        if not found:
+        if not engines:
             return Observation(date, cases, reason=reason or NO_CONTROL)
-        if any(one.is_harmed for one in found):
-            return Observation(date, cases, found)
-        return Observation(date, cases, found, reason or (NOT_SHOWN if rule.could == "pruning lost" else ""))
+        if any(one.is_harmed for one in engines):
+            return Observation(date, cases, engines)
+        return Observation(
+            date, cases, engines, reason or (NOT_SHOWN if rule.could == "pruning lost" else "")
+        )
 
 
 def observe(
@@ -349,23 +351,25 @@ def _seen(
     engine: Engine, pair: Pair, asked: Mapping[int, Question], running: EngineProcesses, size: int
 ) -> dict[int, Seen]:
     """The behavior of an engine on questions about a broken file, without questions that it fails on a healthy file."""
-    programs = {number: (pair.broken, one.query, one.truth) for number, one in asked.items()}
+    programs = {number: (pair.broken, question.query, question.truth) for number, question in asked.items()}
     answers = answers_of(engine, running, str(pair.broken), programs, size)
-    found: dict[int, Seen] = {}
+    effects: dict[int, Seen] = {}
     for number, answer in answers.items():
         if answer.error == NOT_ASKED or answer.is_incomparable:
             continue
         if (seen := effect_of(answer)) == "nothing":
-            found[number] = seen
+            effects[number] = seen
             continue
-        one = asked[number]
-        if pair.changes_type if seen == "read fails" else not one.is_certain:
+        question = asked[number]
+        if pair.changes_type if seen == "read fails" else not question.is_certain:
             continue
-        controls = {place: (path, one.query, truth) for place, (path, truth) in enumerate(one.controls)}
-        healthy = answers_of(engine, running, str(one.controls[-1][0]), controls, size)
-        if all(effect_of(one) == "nothing" for one in healthy.values()):
-            found[number] = seen
-    return found
+        controls = {
+            place: (path, question.query, truth) for place, (path, truth) in enumerate(question.controls)
+        }
+        healthy = answers_of(engine, running, str(question.controls[-1][0]), controls, size)
+        if all(effect_of(answer) == "nothing" for answer in healthy.values()):
+            effects[number] = seen
+    return effects
 
 
 def answers_of(
@@ -387,16 +391,16 @@ def answers_of(
         path_for: Returns the path of a file or table for the engine.
     """
     programs: dict[int, Asked] = {}
-    found: dict[int, ProofAnswer] = {}
+    answered: dict[int, ProofAnswer] = {}
     for number, (path, query, truth) in asked.items():
         try:
             programs[number] = engine.program(path_for(str(path)), query), truth
         except Unwritable as error:
-            found[number] = ProofAnswer(error=str(error), is_incomparable=True)
+            answered[number] = ProofAnswer(error=str(error), is_incomparable=True)
     if programs:
         answers = running.ask(engine, file, list(programs.values()), size)
-        found |= dict(zip(programs, answers, strict=True))
-    return found
+        answered |= dict(zip(programs, answers, strict=True))
+    return answered
 
 
 def effect_of(answer: ProofAnswer) -> Seen:

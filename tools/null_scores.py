@@ -58,6 +58,12 @@ FAKE_DRIVERS = {
     "bleeding": Fake("puts rows into the answer behind a refusal", ("pqf/pa*",), jobs=1),
     "every_fifth": Fake("answers every fifth time without rows", ("pix/no-pages*",), jobs=1),
     "looks_up": Fake("reads nothing: has the rows of golden cases, by the digest of the file", ("pqf/p*",)),
+    "asked_twice": Fake(
+        "skips by an index of its own, which lacks the last row, when it is asked the same again",
+        ("pix/no-pages*",),
+        jobs=1,
+    ),
+    "narrows": Fake("reads half floats wrongly, and does not declare them", ("pqf/half", "pqf/p*")),
     "hang": Fake("never answers", ("idx1/plain",), 0.02),
 }
 """The fakes by file name. Slow ones are asked about few cases."""

@@ -82,22 +82,22 @@ def main(ids: Sequence[str]) -> None:
         raise SystemExit(f"{told[0]} is about tables: python tools/write_table_engines.py --ask")
     require_engines()
     begun = time.monotonic()
-    entries = {rule: found for rule, found in observations().items() if rule in file_rules()}
-    wanted = [
+    entries = {rule: observation for rule, observation in observations().items() if rule in file_rules()}
+    measured = [
         rule
         for rule in file_rules().values()
         if (not ids or rule.id in ids) and not family_of(rule.id).is_about_tables
     ]
     date = dt.datetime.now(dt.UTC).date().isoformat()
     with EngineProcesses(ENGINES, WorkerLimits(WORKERS, timeout=SECONDS)) as running:
-        for number, (rule, found) in enumerate(observe(wanted, GOLDEN_FILES, running, date), start=1):
-            entries[rule] = found
-            print(f"{number} of {len(wanted)}: {rule} {found.summary.sentence}", flush=True)
+        for number, (rule, observation) in enumerate(observe(measured, GOLDEN_FILES, running, date), start=1):
+            entries[rule] = observation
+            print(f"{number} of {len(measured)}: {rule} {observation.summary.sentence}", flush=True)
             if number % AT_ONCE == 0:  # an interruption keeps the measurements so far
                 write_whole(TABLE_FILE, table_text(entries).encode())
     write_whole(TABLE_FILE, table_text(entries).encode())
     print(
-        f"{len(wanted)} rules in {time.monotonic() - begun:.0f} s; {TABLE_FILE.relative_to(ROOT)}; now: make generate"
+        f"{len(measured)} rules in {time.monotonic() - begun:.0f} s; {TABLE_FILE.relative_to(ROOT)}; now: make generate"
     )
 
 

@@ -52,7 +52,7 @@ class State:
         return PmReader.from_bytes(self.pm)
 
     @property
-    def found(self) -> PmReader:
+    def pinned_snapshot(self) -> PmReader:
         """The snapshot for a reader that starts from ``_txn``."""
         return PmReader.from_bytes(self.pm, parquet_file_size=self.pinned)
 
@@ -60,7 +60,7 @@ class State:
     def steps_back(self) -> int:
         """The number of chain links from the newest snapshot to this one."""
         chain = [snapshot.size for snapshot in self.newest.snapshots()]
-        return chain.index(self.found.footer.size)
+        return chain.index(self.pinned_snapshot.footer.size)
 
 
 class KeptStates(MemoryStorage):
@@ -205,7 +205,7 @@ def picture() -> str:
 
 def readers(state: State, first: int) -> tuple[str, str, str]:
     """The view of readers if the writer dies in a state, in three lines; ``first`` is the initial size of ``data.parquet``."""
-    which = "old" if state.found.parquet_file_size == first else "new"
+    which = "old" if state.pinned_snapshot.parquet_file_size == first else "new"
     where = "one footer before the newest" if state.steps_back else "the newest footer"
     return f"_txn names {state.pinned} bytes:", f"the {which} snapshot,", where
 

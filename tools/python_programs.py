@@ -48,13 +48,13 @@ class PythonPrograms:
         Returns:
             Their output, including an error, or a note that the process died.
         """
-        said = self._session.ask(json.dumps([list(texts), str(place)]), bool)
-        if said.lines:
-            text: str = json.loads(said.lines[0])
+        reply = self._session.ask(json.dumps([list(texts), str(place)]), bool)
+        if reply.lines:
+            text: str = json.loads(reply.lines[0])
         else:
             self._has_ended = True
-            why = said.problem or (said.ended.crash if said.ended else "") or "it ended"
-            text = f"the process of the program: {why}\n{said.stderr}"
+            why = reply.problem or (reply.ended.crash if reply.ended else "") or "it ended"
+            text = f"the process of the program: {why}\n{reply.stderr}"
         if self._has_ended:
             self.close()  # a test that requests the program must not leave its replacement behind
         return text

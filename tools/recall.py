@@ -1,11 +1,11 @@
-"""Measure which false facts pqassay finds, and write ``docs/data/recall.json``, which the page ``docs/recall.md`` shows on the site.
+"""Measure which false facts pqassay finds, and write ``docs/data/recall.json`` for the page ``docs/recall.md``.
 
-    python tools/recall.py                      measure all kinds, then 100,000 random damages
-    python tools/recall.py --damages 2000       as many random damages; 0 for none
+    python tools/recall.py                   measure all kinds, then 100,000 random damages
+    python tools/recall.py --damages 2000    try fewer random damages; 0 for none
 
-A kind is one field of one structure and what happens to it; `recall_kinds` makes the mutations, and `recall_inside` what no field is named for.  Each is checked at tier
-``values``; what is reported beyond what the good file has counts as found.  A kind without a finding needs a
-reason in ``docs/data/recall_reasons.toml``: without one, this ends with exit status 1.
+A kind is one field of one structure and its change: `recall_kinds` makes mutations of fields, `recall_inside` those of other parts.
+Each file is checked at tier ``values``; findings that the good file does not have count. A kind without a finding needs a reason in
+``docs/data/recall_reasons.toml``; otherwise the exit status is 1.
 """
 
 from __future__ import annotations
@@ -96,24 +96,12 @@ def measured() -> dict[Kind, dict[str, Answer]]:
 # ------------------------------------------------------------------------------------------------- random damages
 
 SMALL = (
-    *("blm/audited", "blm/lists", "blm/types", "pix/audited", "pix/three-pages-of-lists", "pix/total-order"),
-    *(
-        "pqf/dictionary",
-        "pqf/nested",
-        "pqf/sorted-rows",
-        "pqf/three-pages-and-a-dictionary",
-        "pqf/times-of-day",
-    ),
-    *(
-        "sta/audited-box",
-        "sta/audited-page-headers",
-        "sta/counted",
-        "sta/int96",
-        "sta/lists",
-        "sta/orders-of-types",
-    ),
-    *("idx1/companion", "idx1/plain", "interop/duckdb-2.0.0/nested", "interop/datafusion-55.2/two-values"),
-)
+    "blm/audited", "blm/lists", "blm/types", "pix/audited", "pix/three-pages-of-lists", "pix/total-order",
+    "pqf/dictionary", "pqf/nested", "pqf/sorted-rows", "pqf/three-pages-and-a-dictionary",
+    "pqf/times-of-day", "sta/audited-box", "sta/audited-page-headers", "sta/counted", "sta/int96",
+    "sta/lists", "sta/orders-of-types", "idx1/companion", "idx1/plain", "interop/duckdb-2.0.0/nested",
+    "interop/datafusion-55.2/two-values",
+)  # fmt: skip
 """The small files for random damage."""
 
 
@@ -179,7 +167,7 @@ def mistakes(count: int) -> list[str]:
 
 def main() -> int:
     """Measure, write, and print unexplained kinds; return the exit status."""
-    options = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     options.add_argument("--damages", type=int, default=100_000, help="random damages (100,000)")
     asked = options.parse_args()
     found, wrong = measured(), mistakes(asked.damages)

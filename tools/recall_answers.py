@@ -65,7 +65,7 @@ class Kind(NamedTuple):
     change: str
 
 
-Found = Mapping[Kind, Mapping[str, Answer]]
+Answers = Mapping[Kind, Mapping[str, Answer]]
 """The answers by kind and writer."""
 
 
@@ -147,40 +147,42 @@ class Reason:
         return fnmatchcase(name, pattern) and fnmatchcase(kind.change, self.change)
 
 
-def reason_of(kind: Kind, given: Sequence[Reason]) -> Reason | None:
+def reason_of(kind: Kind, reasons: Sequence[Reason]) -> Reason | None:
     """The reason why a kind is not found; ``None`` if there is none."""
-    return next((one for one in given if one.fits(kind)), None)
+    return next((one for one in reasons if one.fits(kind)), None)
 
 
-def unseen(found: Found) -> list[Kind]:
+def unseen(answers: Answers) -> list[Kind]:
     """The kinds that are not found in the files of at least one writer."""
     return [
-        kind for kind, writers in found.items() if any(answer.name == UNSEEN for answer in writers.values())
+        kind for kind, writers in answers.items() if any(answer.name == UNSEEN for answer in writers.values())
     ]
 
 
-def several(found: Found) -> list[Kind]:
+def several(answers: Answers) -> list[Kind]:
     """The kinds with more than one finding in the files of at least one writer."""
     return [
-        kind for kind, writers in found.items() if any(answer.findings > 1 for answer in writers.values())
+        kind for kind, writers in answers.items() if any(answer.findings > 1 for answer in writers.values())
     ]
 
 
-def share_of_several(found: Found) -> float:
+def share_of_several(answers: Answers) -> float:
     """The share of kinds with more than one finding among those that FAIL."""
-    failing = [kind for kind, writers in found.items() if any(answer.findings for answer in writers.values())]
-    return len(several(found)) / len(failing)
+    failing = [
+        kind for kind, writers in answers.items() if any(answer.findings for answer in writers.values())
+    ]
+    return len(several(answers)) / len(failing)
 
 
-def without_reason(found: Found, given: Sequence[Reason]) -> list[Kind]:
+def without_reason(answers: Answers, reasons: Sequence[Reason]) -> list[Kind]:
     """The kinds that are neither found nor have a reason."""
-    return [kind for kind in unseen(found) if reason_of(kind, given) is None]
+    return [kind for kind in unseen(answers) if reason_of(kind, reasons) is None]
 
 
-def for_nothing(found: Found, given: Sequence[Reason]) -> list[Reason]:
+def for_nothing(answers: Answers, reasons: Sequence[Reason]) -> list[Reason]:
     """Reasons that no kind needs, since the kind is found or the field does not exist."""
-    used = {reason_of(kind, given) for kind in unseen(found)}
-    return [one for one in given if one not in used]
+    used = {reason_of(kind, reasons) for kind in unseen(answers)}
+    return [one for one in reasons if one not in used]
 
 
 # ---------------------------------------------------------------------------------------------------- stored answers
@@ -207,7 +209,7 @@ class Kept:
         return json.loads(self.data.read_text("utf-8")) if self.data.exists() else {"kinds": []}
 
     @property
-    def found(self) -> dict[Kind, dict[str, Answer]]:
+    def answers(self) -> dict[Kind, dict[str, Answer]]:
         """The answers by kind and writer."""
         return {
             Kind(field, change): {writer: Answer.read(cell) for writer, cell in writers.items()}
@@ -232,11 +234,11 @@ class Kept:
         text = (DATA / f"{self.name}_reasons.toml").read_text("utf-8")
         return [Reason(**row) for row in tomllib.loads(text)["several"]]
 
-    def keep(self, found: Found, damages: int = 0) -> None:
+    def keep(self, answers: Answers, damages: int = 0) -> None:
         """Store answers by writer, a line for each kind, and the number of random damages."""
         rows = [
             json.dumps([*kind, {writer: str(answer) for writer, answer in writers.items()}])
-            for kind, writers in found.items()
+            for kind, writers in answers.items()
         ]
         lines = ",\n".join(rows)
         head = f'"damages": {damages},\n' if damages else ""
@@ -253,19 +255,19 @@ SHOWN = ("FAIL", "errored", "WARN", "POLICY", "INFO", "not checked", "valid", UN
 SEVERAL = "several findings"
 
 
-def class_of(kind: Kind, answer: Answer, given: Sequence[Reason]) -> str:
+def class_of(kind: Kind, answer: Answer, reasons: Sequence[Reason]) -> str:
     """The name of an answer, or *valid* if the change keeps the file valid."""
-    why = reason_of(kind, given) if answer.name == UNSEEN else None
+    why = reason_of(kind, reasons) if answer.name == UNSEEN else None
     return "valid" if why is not None and why.valid else answer.name
 
 
 def counts_by_writer(
-    found: Found, given: Sequence[Reason], writers: Sequence[str]
+    answers_by_kind: Answers, reasons: Sequence[Reason], writers: Sequence[str]
 ) -> dict[str, Counter[str]]:
     """The number of kinds with each answer, and with several findings, by writer."""
     counts: dict[str, Counter[str]] = {writer: Counter() for writer in writers}
-    for kind, answers in found.items():
+    for kind, answers in answers_by_kind.items():
         for writer, one in answers.items():
-            counts[writer][class_of(kind, one, given)] += 1
+            counts[writer][class_of(kind, one, reasons)] += 1
             counts[writer][SEVERAL] += one.findings > 1
     return counts

@@ -361,14 +361,14 @@ CASES = (
 
 def sites(writer: str) -> dict[Kind, list[Inside | Site]]:
     """The false facts in the files of a writer, by kind."""
-    found: dict[Kind, list[Inside | Site]] = defaultdict(list)
+    places_by_kind: dict[Kind, list[Inside | Site]] = defaultdict(list)
     is_reference = writer == REFERENCE
     of_writer = [*bases(writer), *(Base(case, "parquet") for case in CASES if is_reference)]
     for base in of_writer:
         if base.form == "parquet":
             given: Iterable[tuple[Kind, Inside | Site]] = (*inside(base), *of_unions(base))
             for kind, site in given:
-                found[kind].append(site)
+                places_by_kind[kind].append(site)
     for kind, site in of_golden_cases() if is_reference else ():
-        found[kind].append(site)
-    return {kind: some_of(places, writer) for kind, places in found.items()}
+        places_by_kind[kind].append(site)
+    return {kind: some_of(places, writer) for kind, places in places_by_kind.items()}

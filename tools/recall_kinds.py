@@ -189,16 +189,16 @@ def _set(path: str, old: Any, new: Any) -> str:
 
 def sites(writer: str) -> dict[Kind, list[Site]]:
     """The mutations of a writer's files by kind: the first, the last and some in between."""
-    found: dict[Kind, list[Site]] = defaultdict(list)
+    places_by_kind: dict[Kind, list[Site]] = defaultdict(list)
     for base in bases(writer):
         for mutation in mutations_of(data_of(base), base.form):
             if not mutation.raw:
                 path = named(mutation.path)
                 field = f"_pm: {path}" if base.form == "pm" else path
-                found[Kind(field, change_of(base, mutation))].append(Site(base, mutation))
+                places_by_kind[Kind(field, change_of(base, mutation))].append(Site(base, mutation))
     if writer == REFERENCE:
-        found |= _added({kind.field for kind in found})
-    return {kind: some_of(_compared(places), writer) for kind, places in found.items()}
+        places_by_kind |= _added({kind.field for kind in places_by_kind})
+    return {kind: some_of(_compared(places), writer) for kind, places in places_by_kind.items()}
 
 
 def _compared(places: list[Site]) -> list[Site]:

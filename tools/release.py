@@ -1,10 +1,10 @@
-"""Build a release into ``dist/``: the sdist, the wheel, their checksums, and the notes from the changelog.
+"""Build a release into ``dist/``: sdist, wheel, checksums, and the notes from the changelog.
 
-    python tools/release.py            refuse unless the tree is clean and the changelog has this version
-    python tools/release.py --draft    build what is there, with the notes of *Unreleased*
+    python tools/release.py            build; refuse if the tree is not clean, or the changelog lacks this version
+    python tools/release.py --draft    build the current state, with the notes of *Unreleased*
 
-The wheel is installed into a fresh virtual environment, with what it requires, and has to judge a good and a damaged file
-and to test its own reference there.  ``dist/`` is replaced at the end, as a whole: what fails leaves the old one.
+The wheel is installed into a fresh virtual environment, where it has to judge a good and a damaged file and to test its own
+reference. ``dist/`` is replaced as a whole at the end, so a failed build leaves the old one.
 """
 
 from __future__ import annotations
@@ -153,9 +153,7 @@ def release(target: Path, *, draft: bool) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Build a release."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--draft", action="store_true", help="build an unreleased state, to try it")
     try:
         release(ROOT / "dist", draft=parser.parse_args(arguments).draft)

@@ -1,7 +1,9 @@
-"""Begin a revision of the golden cases, or freeze it: ``python tools/revisions.py NUMBER [--freeze]``.
+"""Begin a revision of the golden cases, or freeze it.
 
-Its list has all golden cases of today.  A frozen revision is not written again.  `CURRENT` in `pqassay_spec.golden.revision` names
-the current one.  `contents` keeps the digests of drafts up to date and adds no case.
+    python tools/revisions.py 1.1             list all current golden cases in a new draft
+    python tools/revisions.py 1.1 --freeze    freeze it; a frozen revision never changes again
+
+`CURRENT` in `pqassay_spec.golden.revision` names the current revision. `contents` updates the digests of drafts, and adds no case.
 """
 
 from __future__ import annotations
@@ -45,7 +47,7 @@ def begun(number: str, before: Revision | None, today: Mapping[str, str], *, is_
 
 def main() -> None:
     """Write the list."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("number")
     parser.add_argument("--freeze", action="store_true", help="the list never changes again")
     options = parser.parse_args()

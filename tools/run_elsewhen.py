@@ -1,15 +1,14 @@
-"""Run the tests that the calendar, the time zone, the locale or the umask could disturb as if it were another day and another place.
+"""Run tests that depend on the date, the time zone, the locale or the umask in other settings: ``make test-elsewhen``.
 
-    python tools/run_elsewhen.py                        every setting, and the tests that are listed here
-    python tools/run_elsewhen.py --setting "+ 1 day"    one of them
-    python tools/run_elsewhen.py tests/conformance      other tests
+    python tools/run_elsewhen.py                        run the listed tests in every setting
+    python tools/run_elsewhen.py --setting "+ 1 day"    use only this setting
+    python tools/run_elsewhen.py tests/conformance      run other tests
 
-Says one line about each setting, with the names of the tests that failed, and fails if any did; what pytest wrote about them follows.
-`make test-elsewhen` calls this with the Python of its virtual environment.
+Prints a line for each setting with the names of failed tests, then pytest's output about them; fails if any test failed.
 
-The library of the program ``faketime`` sets the clock, in the tests and in what they start, together with a small one of ours, which takes a
-C compiler.  The clock goes on, and the monotonic one, by which programs wait, is left alone.  Files keep the times that the system gives them,
-so that where it is later they are old: a test that needs a file of a certain age gives it that age.
+The library of ``faketime``, with a small one of ours that takes a C compiler, sets the clock of the tests and of their subprocesses.
+The clock runs on, and the monotonic clock, by which programs wait, does not change. Files keep the system's times, so in a later setting they are
+old. A test that needs a file of a certain age sets that age.
 """
 
 from __future__ import annotations
@@ -302,15 +301,12 @@ def run_within(lead: float, tests: list[str]) -> int:
 def main() -> int:
     """Run the tests in each setting, two at a time; return the exit status."""
     known = settings(dt.datetime.now(dt.UTC))
-    assert __doc__ is not None
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("tests", nargs="*", default=TESTS, metavar="TEST", help="modules or folders of tests")
     parser.add_argument(
         "--setting",
         action="append",
-        choices=[one.name for one in known],
+        choices=[setting.name for setting in known],
         help="try this one alone; may be repeated",
     )
     parser.add_argument(
@@ -320,10 +316,12 @@ def main() -> int:
     tests = list(options.tests)
     if options.within is not None:
         return run_within(options.within, tests)
-    chosen = [one for one in known if options.setting is None or one.name in options.setting]
+    chosen = [setting for setting in known if options.setting is None or setting.name in options.setting]
     tried, written = 0, list[str]()
     with ThreadPoolExecutor(2) as pool:
-        for setting, each in zip(chosen, pool.map(lambda one: outcome(one, tests), chosen), strict=True):
+        for setting, each in zip(
+            chosen, pool.map(lambda setting: outcome(setting, tests), chosen), strict=True
+        ):
             print(each.lines, flush=True)
             tried += each.was_tried
             if each.failed:

@@ -42,13 +42,13 @@ def run(page: Path) -> None:
         Session() as session,
         Workshop(Path(folder, "built"), lambda: session.spark) as workshop,
     ):
-        for number, one in enumerate(findings(page)):
+        for number, finding in enumerate(findings(page)):
             place = Path(folder, str(number))
             place.mkdir()
             (place / "golden_files").symlink_to(ROOT / "golden_files")
-            for demonstration in one.demonstrations:
+            for demonstration in finding.demonstrations:
                 if names := lacking(demonstration):
-                    print(f"{one.title}: {', '.join(names)} not built (make drivers)")
+                    print(f"{finding.title}: {', '.join(names)} not built (make drivers)")
                     continue
                 last = f"{demonstration.programs[-1].text}```\n\n```text\n"
                 printed = workshop.printed(demonstration, place)

@@ -1,14 +1,14 @@
-"""Run tests on a busy machine, again and again, and list those that did not do the same each time.
+"""Run tests repeatedly on a busy machine, and list those with different outcomes: ``make test-loaded``.
 
-    python tools/run_loaded.py                     each test that waits 20 times, the long ones 5 times, the others once
-    python tools/run_loaded.py --part 2/6          a sixth of the modules
-    python tools/run_loaded.py --times 1           the whole suite once
-    python tools/run_loaded.py --busy 0 --times 1  on a quiet machine
-    python tools/run_loaded.py tests/docs          these tests only
+    python tools/run_loaded.py                     run each test that waits 20 times, long ones 5 times, others once
+    python tools/run_loaded.py --part 2/6          run a sixth of the modules
+    python tools/run_loaded.py --times 1           run the whole suite once
+    python tools/run_loaded.py --busy 0 --times 1  run on a quiet machine
+    python tools/run_loaded.py tests/docs          run only these tests
 
-Beside the tests run twice as many busy processes as there are cores.  The tests are in random order, by a seed that is printed and that
-``--seed`` repeats.  What waits, and how often a test runs, is said in ``tests/repeated.py``.  Each run is a line of a file, ``--runs``,
-by default ``.venv/loaded.jsonl``; a test that failed in any run makes the exit status 1.
+Twice as many busy processes as cores run at the same time. The tests run in random order; ``--seed`` repeats the printed seed.
+``tests/repeated.py`` has the tests that wait, and the number of their runs. Each run is a line of the file ``--runs``. If a test
+failed in any run, the exit status is 1.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def summary(path: Path) -> tuple[str, bool]:
 
 def main() -> int:
     """Run the tests and print those with varying results; return the exit status."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument(
         "paths", nargs="*", default=["tests"], help="modules and folders; all of them by default"
     )

@@ -32,20 +32,20 @@ def problems(report: RunReport, cases: Sequence[GoldenCase]) -> list[str]:
         report: The results.
         cases: All current cases, see `pqassay_suite.cases.update_cases.asked_cases`.
     """
-    found = [*_about_names(report), *_about_the_driver(report)]
+    texts = [*_about_names(report), *_about_the_driver(report)]
     if report.protocol != PROTOCOL:
-        found.append(
+        texts.append(
             f"protocol is {report.protocol}, and today's is {PROTOCOL}: run again with a newer pqassay"
         )
     if report.scored_by is None or report.asked is None:
-        found.append(
+        texts.append(
             "scored_by or asked is missing: the results do not say which cases they are about. Run `pqassay suite run` "
             "without --cases, of a version that knows revisions"
         )
-        return found
+        return texts
     if about := list(_about_the_revision(report, report.scored_by, cases)):
-        return found + about
-    return found + list(_contradictions(report, report.asked))
+        return texts + about
+    return texts + list(_contradictions(report, report.asked))
 
 
 NAMES = {
@@ -59,24 +59,31 @@ NAMES = {
 
 def _about_names(report: RunReport) -> Iterator[str]:
     """Yield invalid names, since a page would show any text."""
-    given = {
-        "a capability": [*(report.driver.capabilities or ()), *(one.capability for one in report.not_asked)],
+    names_by_sort = {
+        "a capability": [
+            *(report.driver.capabilities or ()),
+            *(result.capability for result in report.not_asked),
+        ],
         "a case": [
-            *(one.case for one in report.results if one.case != "hello"),
-            *(one.case for one in report.exposures),
+            *(result.case for result in report.results if result.operation != "hello"),
+            *(result.case for result in report.exposures),
             *(report.asked or ()),
         ],
         "a rule": [
-            rule for one in report.results for rule in (*(one.rules or ()), *(one.reader_rules or ()))
+            rule
+            for result in report.results
+            for rule in (*(result.rules or ()), *(result.reader_rules or ()))
         ],
         "a date": [report.date] if report.date is not None else [],
     }
-    for what, names in given.items():
+    for what, names in names_by_sort.items():
         if wrong := next((name for name in names if not NAMES[what].fullmatch(name)), None):
             yield f"{printable(wrong)[:LONGEST_SHOWN]!r} is not the name of {what}"
     prefixes = {family.prefix for family in families()} | {""}
-    given_families = {one.family for one in report.results} | {one.family for one in report.exposures}
-    strange = (given_families | {one.family for one in report.scores}) - prefixes
+    known_families = {result.family for result in report.results} | {
+        result.family for result in report.exposures
+    }
+    strange = (known_families | {result.family for result in report.scores}) - prefixes
     if strange:
         yield f"{printable(min(strange))[:LONGEST_SHOWN]!r} is not a family"
 
@@ -123,27 +130,29 @@ def _contradictions(report: RunReport, asked: Mapping[str, Sequence[str]]) -> It
     questions = {(case, str(operation)) for case, operations in asked.items() for operation in operations}
     if stray := sorted({case for case, _ in questions} - {*known, *by.added}):
         yield f"asked: {_named(stray)}: in no list of cases"
-    told = Counter((one.case, str(one.operation)) for one in report.results if one.operation != "hello")
-    told.update((one.case, "scan") for one in report.exposures)
-    if twice := sorted({case for (case, _), count in told.items() if count > 1}):
+    answered = Counter(
+        (result.case, str(result.operation)) for result in report.results if result.operation != "hello"
+    )
+    answered.update((result.case, "scan") for result in report.exposures)
+    if twice := sorted({case for (case, _), count in answered.items() if count > 1}):
         yield f"results: {_named(twice)}: more than one answer to a question"
-    if stray := sorted({case for case, _ in set(told) - questions}):
+    if stray := sorted({case for case, _ in set(answered) - questions}):
         yield f"results: {_named(stray)}: an answer to what was not asked"
-    marked = {one.case for one in report.results if one.unscored}
+    marked = {result.case for result in report.results if result.unscored}
     if stray := sorted(marked - set(by.added)):
         yield f"results: {_named(stray)}: unscored, and in the revision"
-    if stray := sorted({one.case for one in report.scored if one.case in by.added}):
+    if stray := sorted({result.case for result in report.scored if result.case in by.added}):
         yield f"results: {_named(stray)}: scored, and not in the revision"
-    lies = {one.case for one in report.exposures}
+    lies = {result.case for result in report.exposures}
     counting = {(case, op) for case, op in questions if case in known and not (op == "scan" and case in lies)}
-    greeting = sum(one.operation == "hello" for one in report.scored)
+    greeting = sum(result.operation == "hello" for result in report.scored)
     yield from _wrong_counts(report, len(counting) + greeting)
 
 
 def _wrong_counts(report: RunReport, questions: int) -> Iterator[str]:
     """Yield counts that contradict the list of results, which may omit passed results."""
     summary = report.summary
-    listed = Counter(one.outcome for one in report.scored)
+    listed = Counter(result.outcome for result in report.scored)
     stated = Counter(summary.outcomes)
     if not listed["passed"]:
         listed["passed"] = stated["passed"]
@@ -156,7 +165,7 @@ def _wrong_counts(report: RunReport, questions: int) -> Iterator[str]:
         scored.update(score.outcomes)
         if score.asked != sum(count for outcome, count in score.outcomes.items() if outcome not in UNSCORED):
             yield f"scores: {score.family} {score.operation}: asked is not the sum of the outcomes"
-    greeted = Counter(one.outcome for one in report.scored if not one.family)
+    greeted = Counter(result.outcome for result in report.scored if not result.family)
     if +(scored + greeted) != +stated:
         yield "scores: their outcomes are not those of the summary"
 

@@ -69,18 +69,20 @@ class TablePair:
 
 def table_pairs(folder: Path, family: str) -> list[TablePair]:
     """Every pair of a family of golden tables, by the name of its case."""
-    found = [json.loads(path.read_text("utf-8")) for path in sorted((folder / family).glob(f"*/{MANIFEST}"))]
+    manifests = [
+        json.loads(path.read_text("utf-8")) for path in sorted((folder / family).glob(f"*/{MANIFEST}"))
+    ]
     return [
         TablePair(
-            one["id"],
-            one["title"],
+            manifest["id"],
+            manifest["title"],
             FAMILIES[family],
-            folder / one["id"] / TABLE,
-            folder / one["parent"] / TABLE,
-            tuple(one["rules"]),
+            folder / manifest["id"] / TABLE,
+            folder / manifest["parent"] / TABLE,
+            tuple(manifest["rules"]),
         )
-        for one in found
-        if one["kind"] == "invalid" and "parent" in one
+        for manifest in manifests
+        if manifest["kind"] == "invalid" and "parent" in manifest
     ]
 
 
@@ -92,19 +94,19 @@ OTHER_TYPES = "the types of the table are not those of its files, and no healthy
 
 
 def table_questions(
-    pair: TablePair, found: Sequence[tuple[str, Finding]], folder: Path
+    pair: TablePair, findings: Sequence[tuple[str, Finding]], folder: Path
 ) -> tuple[list[Question], str]:
     """The questions about a pair, and the reason if there are none.
 
     Args:
         pair: The pair.
-        found: Findings about one rule, each with the file that it is about.
+        findings: Findings about one rule, each with the file that it is about.
         folder: The folder for the true rows, and for tables of the same rows without claims.
     """
     asked: dict[Query, tuple[Path, Path]] = {}
     reason, is_open = NOT_FOUND, False
-    broken, healthy = (TableAt(pair.kind, str(one), str(one)) for one in (pair.broken, pair.healthy))
-    for number, (path, finding) in enumerate(found):
+    broken, healthy = (TableAt(pair.kind, str(path), str(path)) for path in (pair.broken, pair.healthy))
+    for number, (path, finding) in enumerate(findings):
         inside = folder / str(number)
         inside.mkdir()
         try:
@@ -112,8 +114,8 @@ def table_questions(
             if isinstance(plan.of_findings[0], str):
                 reason = plan.of_findings[0]
                 is_open |= reason.startswith(NOT_TOLD)
-            for one in plan.queries:
-                asked.setdefault(one.query, (one.truth, one.healthy))
+            for planned_query in plan.queries:
+                asked.setdefault(planned_query.query, (planned_query.truth, planned_query.healthy))
         except (*UNREADABLE, pa.ArrowException) as error:
             reason, is_open = f"{NOT_TOLD}: {error}", True
     if not asked and not is_open:
@@ -143,7 +145,7 @@ def table_questions(
 
 
 @dataclass(frozen=True)
-class Told:
+class JudgedAnswer:
     """The judged answer of an engine to a question.
 
     Attributes:
@@ -178,37 +180,42 @@ class TableMeasurement:
         if rule in OF_TYPES:
             self.reasons[pair.case, rule] = OTHER_TYPES
             return None
-        found: list[tuple[str, Finding]] = []
+        findings: list[tuple[str, Finding]] = []
         for only in ([rule], []):  # some rules are about errors that other rules also find
             report = check(str(pair.broken), tier="values", rule=only)
-            found = found or [
-                (file.path, one) for file in report.files for one in file.findings if one.rule == rule
+            findings = findings or [
+                (file.path, finding)
+                for file in report.files
+                for finding in file.findings
+                if finding.rule == rule
             ]
         with TemporaryDirectory(prefix="pqassay-") as name, Places() as places:
             folder = Path(name)
             try:
-                questions, reason = self.running.decode(table_questions, pair, found, folder, size=SIZE)
+                questions, reason = self.running.decode(table_questions, pair, findings, folder, size=SIZE)
             except (*ENDINGS, OSError) as error:
                 questions, reason = [], f"the true rows are unknown: {ending(error)}"
-            if not questions or not found:
+            if not questions or not findings:
                 self.reasons[pair.case, rule] = reason
                 return None
-            told: dict[tuple[int, str], Told] = {}
-            engines = sorted(self.engines[pair.kind], key=lambda one: one.starts_slowly)
+            judged: dict[tuple[int, str], JudgedAnswer] = {}
+            engines = sorted(self.engines[pair.kind], key=lambda engine: engine.starts_slowly)
             for engine in engines:
-                numbers = _ranked(range(len(questions)), told)[: MOST_SLOW if engine.starts_slowly else None]
-                for number, one in self._told(engine, pair, questions, numbers, places).items():
-                    told[number, engine.process] = one
-            return _record(pair, rule, questions, told, self.engines[pair.kind])
+                numbers = _ranked(range(len(questions)), judged)[
+                    : MOST_SLOW if engine.starts_slowly else None
+                ]
+                for number, answer in self._judged(engine, pair, questions, numbers, places).items():
+                    judged[number, engine.process] = answer
+            return _record(pair, rule, questions, judged, self.engines[pair.kind])
 
-    def _told(
+    def _judged(
         self,
         engine: Engine,
         pair: TablePair,
         questions: Sequence[Question],
         numbers: Sequence[int],
         places: Places,
-    ) -> dict[int, Told]:
+    ) -> dict[int, JudgedAnswer]:
         def answers(
             asked: Mapping[int, tuple[Path, Query, Path]], control: int | None = None
         ) -> dict[int, ProofAnswer]:
@@ -218,32 +225,35 @@ class TableMeasurement:
             )
 
         of_broken = answers(
-            {one: (pair.broken, questions[one].query, questions[one].truth) for one in numbers}
+            {number: (pair.broken, questions[number].query, questions[number].truth) for number in numbers}
         )
-        found = {number: Told(verdict_on(one), one) for number, one in of_broken.items()}
-        suspects = [number for number, one in found.items() if one.verdict not in ("right", "not comparable")]
+        judged = {number: JudgedAnswer(verdict_on(answer), answer) for number, answer in of_broken.items()}
+        suspects = [
+            number for number, answer in judged.items() if answer.verdict not in ("right", "not comparable")
+        ]
         for control in range(2):
             again = {
                 number: (path, questions[number].query, truth)
                 for number in suspects
-                if found[number].verdict != "not comparable"
+                if judged[number].verdict != "not comparable"
                 for path, truth in [questions[number].controls[control]]
             }
-            for number, one in answers(again, control).items():
-                if effect_of(one) != "nothing":
-                    kept = replace(one, error=one.error or f"{one.lost} rows lost, {one.wrong} wrong")
-                    found[number] = Told("not comparable", kept)
-        return found
+            for number, answer in answers(again, control).items():
+                if effect_of(answer) != "nothing":
+                    error = answer.error or f"{answer.lost} rows lost, {answer.wrong} wrong"
+                    kept = replace(answer, error=error)
+                    judged[number] = JudgedAnswer("not comparable", kept)
+        return judged
 
 
 _WEIGHTS: Mapping[EngineVerdict, int] = {"rows lost": 100, "wrong rows": 100, "crashed": 1, "refused": 1}
 
 
-def _ranked(numbers: Iterable[int], told: Mapping[tuple[int, str], Told]) -> list[int]:
+def _ranked(numbers: Iterable[int], answers: Mapping[tuple[int, str], JudgedAnswer]) -> list[int]:
     """The numbers of the questions, the one that most engines answer wrongly first."""
 
     def damage(number: int) -> int:
-        return sum(_WEIGHTS.get(one.verdict, 0) for (asked, _), one in told.items() if asked == number)
+        return sum(_WEIGHTS.get(one.verdict, 0) for (asked, _), one in answers.items() if asked == number)
 
     return sorted(numbers, key=damage, reverse=True)
 
@@ -252,30 +262,30 @@ def _record(
     pair: TablePair,
     rule: str,
     questions: Sequence[Question],
-    told: Mapping[tuple[int, str], Told],
+    judged: Mapping[tuple[int, str], JudgedAnswer],
     engines: Sequence[Engine],
 ) -> Json:
     """The stored record: the question that most engines answer wrongly, and the number of questions that harm each engine."""
     slow = [engine.process for engine in engines if engine.starts_slowly]
     everyone = [
-        number for number in range(len(questions)) if all((number, name) in told for name in slow)
+        number for number in range(len(questions)) if all((number, name) in judged for name in slow)
     ] or range(len(questions))
-    best = _ranked(everyone, told)[0]
+    best = _ranked(everyone, judged)[0]
     with pa.OSFile(str(questions[best].truth), "rb") as file:
         true_rows = number_of(pa.ipc.open_file(file).read_all())
     answers: list[Json] = []
     for engine in engines:
-        mine = [one for (_, name), one in told.items() if name == engine.process]
-        if (best, engine.process) not in told:
+        mine = [chosen for (_, name), chosen in judged.items() if name == engine.process]
+        if (best, engine.process) not in judged:
             continue
-        one = told[best, engine.process]
-        answer: Json = {"engine": engine.title, "version": engine.version, "verdict": one.verdict}
-        if not one.answer.error:
-            answer["rows"] = one.answer.rows
-        answer |= {name: value for name in ("lost", "wrong") if (value := getattr(one.answer, name)) and not one.answer.error}  # fmt: skip
-        if one.answer.error and one.verdict != "right":
-            answer["error"] = one.answer.error[:MOST_SAID]
-        seen = [found for found in (one.seen for one in mine) if found is not None]
+        chosen = judged[best, engine.process]
+        answer: Json = {"engine": engine.title, "version": engine.version, "verdict": chosen.verdict}
+        if not chosen.answer.error:
+            answer["rows"] = chosen.answer.rows
+        answer |= {name: value for name in ("lost", "wrong") if (value := getattr(chosen.answer, name)) and not chosen.answer.error}  # fmt: skip
+        if chosen.answer.error and chosen.verdict != "right":
+            answer["error"] = chosen.answer.error[:MOST_SAID]
+        seen = [found for found in (chosen.seen for chosen in mine) if found is not None]
         answer["asked"] = len(seen)
         answer["seen"] = {effect: seen.count(effect) for effect in HARM if effect in seen}
         answers.append(answer)
@@ -317,19 +327,19 @@ def observation(rule: str, records: Sequence[Json], date: str, reason: str = "")
     for one in mine:
         for answer in one["engines"]:
             tallies.setdefault(answer["engine"], []).append((one["golden"], answer))
-    rows = [_answers_of(name, given) for name, given in tallies.items()]
+    rows = [_answers_of(name, pairs) for name, pairs in tallies.items()]
     found = tuple(row for row in rows if row is not None)
     return Observation(date, cases, found, "" if found else reason or NO_CONTROL)
 
 
-def _answers_of(name: str, given: Sequence[tuple[str, Json]]) -> EngineAnswers | None:
-    asked = sum(answer["asked"] for _, answer in given)
+def _answers_of(name: str, pairs: Sequence[tuple[str, Json]]) -> EngineAnswers | None:
+    asked = sum(answer["asked"] for _, answer in pairs)
     if not asked:
         return None
-    version = given[0][1]["version"]
+    version = pairs[0][1]["version"]
     for effect in HARM:
-        cases = [case for case, answer in given if effect in answer["seen"]]
+        cases = [case for case, answer in pairs if effect in answer["seen"]]
         if cases:
-            count = sum(answer["seen"].get(effect, 0) for _, answer in given)
+            count = sum(answer["seen"].get(effect, 0) for _, answer in pairs)
             return EngineAnswers(name, version, effect, count, asked, cases[0])
     return EngineAnswers(name, version, "nothing", asked, asked)

@@ -102,33 +102,35 @@ def read_of(table: str, files: Files) -> list[str]:
     if not any(name.endswith(".avro") for name in files):
         logged = {name: name.rpartition("/")[2] for name in files}
         checkpoints = [
-            found.version for one in logged.values() if (found := delta_checkpoint(one)) is not None
+            checkpoint.version
+            for name in logged.values()
+            if (checkpoint := delta_checkpoint(name)) is not None
         ]
         first = max(checkpoints, default=-1) + 1
-        commits = {name: delta_commit(one) for name, one in logged.items()}
+        commits = {path: delta_commit(name) for path, name in logged.items()}
         return [name for name, version in commits.items() if version is None or version >= first]
     folder = str(GOLDEN_FILES / table / "table")
     state = read_iceberg(TableAt("iceberg", folder, folder))
-    return [*state.sizes, *(one.inside or "" for one in state.entries if one.format == PUFFIN)]
+    return [*state.sizes, *(entry.inside or "" for entry in state.entries if entry.format == PUFFIN)]
 
 
 def facts_of(table: str, only: Collection[Kind] | None = None) -> list[Fact]:
     """The false facts of a golden table, optionally of some kinds, each at the last place where it occurs."""
     files = files_of(table)
-    found: dict[Kind, list[Callable[[], Files]]] = defaultdict(list)
+    makers: dict[Kind, list[Callable[[], Files]]] = defaultdict(list)
     for file in dict.fromkeys(read_of(table, files)):
         for name, change, made in _of_file(files, file):
-            found[Kind(name, change)].append(made)
+            makers[Kind(name, change)].append(made)
     for title, mutation in _golden(table):
-        found[Kind("data files", title)].append(partial(_mutated, files, mutation))
+        makers[Kind("data files", title)].append(partial(_mutated, files, mutation))
     kept: list[Fact] = []
-    for kind, given in found.items():
+    for kind, choices in makers.items():
         if only is not None and kind not in only:
             continue
         with suppress(
             ValueError, OverflowError, StopIteration, pa.ArrowException
         ):  # the value does not exist
-            kept.append(Fact(table, kind, given[-1]()))
+            kept.append(Fact(table, kind, choices[-1]()))
     return kept
 
 
@@ -173,8 +175,8 @@ OF_JSON = {
 """The names of JSON files, by a part of their file name."""
 
 
-def _named(sort: str, given: Iterator[Change]) -> Iterator[Change]:
-    return ((f"{sort}: {name}", change, files) for name, change, files in given)
+def _named(sort: str, changes: Iterator[Change]) -> Iterator[Change]:
+    return ((f"{sort}: {name}", change, files) for name, change, files in changes)
 
 
 # ------------------------------------------------------------------------------------------------------------- values
@@ -242,21 +244,21 @@ def _replaced(file: str, data: bytes, start: int, end: int, new: bytes) -> Files
 
 def _of_line(line: bytes) -> Iterator[tuple[str, str, bytes]]:
     every = list(members(line)) if line.strip() else []
-    for one in every:
-        low, high = one.span
-        for change, value in others(one.value):
+    for member in every:
+        low, high = member.span
+        for change, value in others(member.value):
             written = json.dumps(value, ensure_ascii=False)
             if b"\\" in (line[low - 1 : low], line[low : low + 1]):
                 written = json.dumps(written, ensure_ascii=False)[1:-1]
-            yield _kind_of(one.path), change, line[:low] + written.encode() + line[high:]
-        for change, new in _declared_otherwise(line, one):
-            yield _kind_of(one.path), change, new
-        if one.path and not one.path[-1].startswith("["):
+            yield _kind_of(member.path), change, line[:low] + written.encode() + line[high:]
+        for change, new in _declared_otherwise(line, member):
+            yield _kind_of(member.path), change, new
+        if member.path and not member.path[-1].startswith("["):
             try:
-                yield _kind_of(one.path), REMOVED, changed(line, one.path, None)
+                yield _kind_of(member.path), REMOVED, changed(line, member.path, None)
             except (KeyError, IndexError):
                 continue  # its name has a dot or a bracket
-    for path in sorted({one.path[:end] for one in every for end in range(1, len(one.path))}):
+    for path in sorted({member.path[:end] for member in every for end in range(1, len(member.path))}):
         yield from _of_object(line, path)
 
 
@@ -448,7 +450,7 @@ def _with(value: Any, path: tuple[Any, ...], new: Any) -> Any:
 
 def _listed(files: Files, file: str, data: bytes) -> Files:
     """A changed file, and the manifest lists with its new length."""
-    found = {file: data}
+    files_made = {file: data}
     for place in files:
         name = place.rpartition("/")[2]
         if place == file or not name.startswith("snap-"):
@@ -458,8 +460,8 @@ def _listed(files: Files, file: str, data: bytes) -> Files:
         for record in mine:
             record[MANIFEST_LENGTH] = len(data)
         if mine:
-            found[place] = _built(header, records)
-    return found
+            files_made[place] = _built(header, records)
+    return files_made
 
 
 # ------------------------------------------------------------------------------------------------------------- Puffin
@@ -479,7 +481,7 @@ def of_puffin(files: Files, file: str) -> Iterator[Change]:
 
 
 def _sized(files: Files, file: str, data: bytes) -> Files:
-    found = {file: data}
+    files_made = {file: data}
     for place in files:
         if place.endswith(".avro") and not place.rpartition("/")[2].startswith("snap-"):
             header, records = _records(files[place])
@@ -487,5 +489,5 @@ def _sized(files: Files, file: str, data: bytes) -> Files:
             for one in mine:
                 one.data_file.file_size_in_bytes = len(data)
             if mine:
-                found.update(_listed({**files, **found}, place, _built(header, records)))
-    return found
+                files_made.update(_listed({**files, **files_made}, place, _built(header, records)))
+    return files_made

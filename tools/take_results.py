@@ -1,8 +1,10 @@
-"""Take in results that others produced: ``python tools/take_results.py FILE --from URL --by WHO [--name NAME]``.
+"""Take in results that others produced with ``pqassay suite run --format json --output FILE``.
 
-FILE is what ``pqassay suite run --format json --output FILE`` wrote elsewhere.  It is held to the schema, to the cases of its
-revision and to its own counts; what passes is kept as ``docs/data/results/<name>/<version>.json``, marked as submitted.
-``--check`` says what would happen, and writes nothing.
+    python tools/take_results.py FILE --from https://example.org/run.json --by "Ada" --check    check only
+    python tools/take_results.py FILE --from https://example.org/run.json --by "Ada"            check and store
+
+The file must follow the schema, be about the cases of its revision, and agree with its own counts. It is stored as
+``docs/data/results/<name>/<version>.json``, marked as submitted.
 """
 
 from __future__ import annotations

@@ -380,7 +380,7 @@ def _ran(spark: Any, name: str, place: Path, step: Step) -> str:
 
 def main(arguments: list[str], show: Callable[[str], None] = print) -> None:
     """Try all statements, and print or store the effects."""
-    found: list[Tried] = []
+    results: list[Tried] = []
     planned: list[Planned] = []
     with tempfile.TemporaryDirectory() as folder:
         home = Path(os.path.realpath(folder))
@@ -388,7 +388,7 @@ def main(arguments: list[str], show: Callable[[str], None] = print) -> None:
         spark.sparkContext.setLogLevel("OFF")
         for one in attempts(spark, home):
             show(" | ".join(one))
-            found.append(one)
+            results.append(one)
         for done in golden_plans(spark):
             show(f"{done.case} | {done.repair} | {' '.join(done.rules)} | {done.outcome}")
             planned.append(done)
@@ -403,7 +403,7 @@ def main(arguments: list[str], show: Callable[[str], None] = print) -> None:
         for done in planned:
             rules = plans.setdefault(done.repair, {}).setdefault(done.outcome, [])
             rules[:] = sorted({*rules, *done.rules})
-        figures = {"versions": versions, "tried": found, "plans": plans}
+        figures = {"versions": versions, "tried": results, "plans": plans}
         STORED.write_text(json.dumps(figures, indent=1, ensure_ascii=False) + "\n", "utf-8")
 
 

@@ -1,11 +1,11 @@
-"""Compare checkouts of the projects whose texts rules come from with what is stored of the pinned texts.
+"""Compare checkouts of the formats' projects with the stored digests of the pinned texts.
 
-    make upstream CHECKOUT="../parquet-format ../iceberg"          what changed, and which rules cite it
-    make upstream CHECKOUT=../iceberg UPSTREAM=--fill              store digests of a checkout that is at the pinned commit
-    make upstream CHECKOUT=../iceberg UPSTREAM=--sentences         store its normative sentences alone, whatever its commit
+    make upstream CHECKOUT="../parquet-format ../iceberg"       list changes, and the rules that cite them
+    make upstream CHECKOUT=../iceberg UPSTREAM=--fill           store digests of a checkout at the pinned commit
+    make upstream CHECKOUT=../iceberg UPSTREAM=--sentences      store only its normative sentences, at any commit
 
-``docs/data/upstream.json`` stores digests, never text: of the sections that rules cite, and of each sentence that demands
-something, with the rules that test it or the reason why none does.  Besides, it has the names of files.  The exit status is 1 if
+``docs/data/upstream.json`` stores digests instead of texts: of the sections that rules cite, and of each normative sentence, with
+the rules that test it or the reason why no rule does. It also lists the names of files. The exit status is 1 if
 anything changed, or if a sentence has neither rule nor reason.
 """
 
@@ -243,20 +243,18 @@ def fill(checkout: Checkout, store: Store, *, sentences_alone: bool = False) -> 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Compare or fill; return the exit status."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("checkouts", nargs="+", type=Path, metavar="FOLDER", help="checkout of a repository")
     parser.add_argument("--fill", action="store_true", help="store digests of checkouts at the pinned commit")
     parser.add_argument("--sentences", action="store_true", help="store normative sentences of any checkout")
     options = parser.parse_args(arguments)
-    store, found = Store.read(), list[str]()
+    store, differences = Store.read(), list[str]()
     try:
         for checkout in map(Checkout.of, options.checkouts):
             if options.fill or options.sentences:
                 fill(checkout, store, sentences_alone=options.sentences)
             lines = list(changes(checkout, store))
-            found += lines
+            differences += lines
             print("\n  ".join([checkout.title, *lines]) if lines else f"{checkout.title}: nothing changed")
     except ValueError as error:
         parser.error(str(error))
@@ -264,7 +262,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         store.write()
     undecided = list(store.undecided())
     print("\n".join(undecided) or "Every stored sentence has a rule or a reason.")
-    return 1 if found or undecided else 0
+    return 1 if differences or undecided else 0
 
 
 if __name__ == "__main__":

@@ -58,17 +58,17 @@ FENCE = re.compile(r"^\s*(```|~~~)")
 def markdown_sections(text: str) -> list[Section]:
     """The sections of a Markdown document, without comments; fenced code stays in the text."""
     text = re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL)
-    found: list[tuple[str, int, list[str]]] = [("", 0, [])]
+    sections: list[tuple[str, int, list[str]]] = [("", 0, [])]
     fenced = False
     for line in text.splitlines():
         fenced ^= FENCE.match(line) is not None
         if not fenced and (match := HEADING.match(line)):
-            found.append((match[2], len(match[1]), []))
-        elif not fenced and UNDERLINE.match(line) and found[-1][2] and found[-1][2][-1].strip():
-            found.append((found[-1][2].pop().strip(), 1, []))
+            sections.append((match[2], len(match[1]), []))
+        elif not fenced and UNDERLINE.match(line) and sections[-1][2] and sections[-1][2][-1].strip():
+            sections.append((sections[-1][2].pop().strip(), 1, []))
         else:
-            found[-1][2].append(line)
-    return [Section(heading, depth, "\n".join(lines)) for heading, depth, lines in found]
+            sections[-1][2].append(line)
+    return [Section(heading, depth, "\n".join(lines)) for heading, depth, lines in sections]
 
 
 DECLARED = re.compile(r"^\s*(?:struct|union|enum)\s+(\w+)")
@@ -77,7 +77,7 @@ MEMBER = re.compile(r"^\s*(?:\d+\s*:.*?(\w+)\s*(?:=\s*\S+\s*)?[,;]?|(\w+)\s*=\s*
 
 def thrift_sections(text: str) -> list[Section]:
     """The declarations of ``parquet.thrift``, each with the comment before it: structs, and members by names such as ``Statistics.max``."""
-    found: list[Section] = []
+    sections: list[Section] = []
     struct, comment, in_comment = "", list[str](), False
     for line in text.splitlines():
         code, _, remark = ("", "", line) if in_comment else line.partition("//")
@@ -91,14 +91,14 @@ def thrift_sections(text: str) -> list[Section]:
             comment.append(re.sub(r"^\s*\*+|\*+$", "", remark))
         if match := DECLARED.match(code):
             struct = match[1]
-            found.append(Section(struct, 1, "\n".join([*comment, code])))
+            sections.append(Section(struct, 1, "\n".join([*comment, code])))
             comment = []
         elif struct and (member := MEMBER.match(code)):
-            found.append(Section(f"{struct}.{member[1] or member[2]}", 2, "\n".join([*comment, code])))
+            sections.append(Section(f"{struct}.{member[1] or member[2]}", 2, "\n".join([*comment, code])))
             comment = []
         elif not in_comment and "}" in code:
             struct, comment = "", []
-    return found
+    return sections
 
 
 def sections_of(name: str, text: str) -> list[Section]:
@@ -108,14 +108,14 @@ def sections_of(name: str, text: str) -> list[Section]:
 
 def within(sections: Sequence[Section], headings: Collection[str]) -> list[Section]:
     """The named sections, each with its subsections; all sections if there are no names."""
-    found: list[Section] = []
+    inside: list[Section] = []
     depth = 0
     for section in sections:
         if section.depth <= depth or not depth:
             depth = section.depth if section.heading in headings or not headings else 0
         if depth or not headings:
-            found.append(section)
-    return found
+            inside.append(section)
+    return inside
 
 
 def digests_of(sections: Sequence[Section], headings: Sequence[str]) -> dict[str, str]:
@@ -137,7 +137,7 @@ CODE = re.compile(r"^\s*(```|~~~).*?^\s*\1\s*$", re.DOTALL | re.MULTILINE)
 def sentences_of(sections: Sequence[Section]) -> list[Sentence]:
     """The normative sentences of a document in order, without those in fenced code and declarations."""
     counted: Counter[str] = Counter()
-    found: list[Sentence] = []
+    sentences: list[Sentence] = []
     for section in sections:
         text = CODE.sub("\n\n", section.text)
         if re.search(r"^[A-Z]\w*(\.\w+)?$", section.heading) and not text.lstrip().startswith(("#", "|")):
@@ -149,5 +149,5 @@ def sentences_of(sections: Sequence[Section]) -> list[Sentence]:
                 sentence = BULLET.sub("", part)
                 if NORMATIVE.search(sentence) and " " in sentence.strip():
                     counted[section.heading] += 1
-                    found.append(Sentence(section.heading, counted[section.heading], sentence))
-    return found
+                    sentences.append(Sentence(section.heading, counted[section.heading], sentence))
+    return sentences

@@ -175,14 +175,14 @@ def of_chain(groups: list[list[Json]]) -> Iterator[dict[str, Json]]:
     """Yield comparisons, memberships and null tests of one kind: each value with itself, its equals, and both neighbors."""
     for group in groups:
         yield from compared(group[0], group[0])
-        for one, other in itertools.permutations(group, 2):
-            yield from compared(one, other, ("=", "<", ">="))
+        for value, other in itertools.permutations(group, 2):
+            yield from compared(value, other, ("=", "<", ">="))
     for less, greater in itertools.pairwise(groups):
         yield from compared(less[0], greater[0], ("=", "<", "<="))
         yield from compared(greater[0], less[0], ("!=", "<", ">="))
     first, last = groups[0][0], groups[-1][0]
-    for one, other in itertools.permutations((first, last), 2):
-        yield from compared(one, other)
+    for value, other in itertools.permutations((first, last), 2):
+        yield from compared(value, other)
     yield from compared(None, first)
     yield from compared(last, None)
     yield from of_lists(first, last)

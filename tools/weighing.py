@@ -267,18 +267,18 @@ FALSEHOODS: Mapping[str, Falsehood] = {
 }  # fmt: skip
 
 
-def _of_the_next(own: list[list[Any]]) -> tuple[list[Any], list[Any]]:
-    if len(own) == 1:
-        third = len(own[0]) // 3
-        return [min(own[0][:third])], [max(own[0][:third])]
-    turned = [*own[1:], own[0]]
+def _of_the_next(values: list[list[Any]]) -> tuple[list[Any], list[Any]]:
+    if len(values) == 1:
+        third = len(values[0]) // 3
+        return [min(values[0][:third])], [max(values[0][:third])]
+    turned = [*values[1:], values[0]]
     return [min(part) for part in turned], [max(part) for part in turned]
 
 
-def _before(own: list[list[Any]]) -> tuple[list[Any], list[Any]]:
+def _before(values: list[list[Any]]) -> tuple[list[Any], list[Any]]:
     """The bounds of parts in which one value was different."""
     lows, highs = list[Any](), list[Any]()
-    for part in own:
+    for part in values:
         old = list(part)
         old.remove(max(old))
         lows.append(min(old))
@@ -316,15 +316,15 @@ def with_false_claims(file: Written, how: str, where: str) -> bytes:
 def with_other_filter(file: Written, how: str, draw: Draw) -> bytes:
     """The file with a false bloom filter of its first column."""
     tree = file.tree
-    own, other = (tree.row_groups[0].columns[number].bloom_filter for number in (0, 1))
-    if own is None or other is None:
+    first, other = (tree.row_groups[0].columns[number].bloom_filter for number in (0, 1))
+    if first is None or other is None:
         return file.data
     if how == "filter of another column":
-        own.bitset = other.bitset
+        first.bitset = other.bitset
     else:
-        bits = np.unpackbits(np.frombuffer(own.bitset, np.uint8))
+        bits = np.unpackbits(np.frombuffer(first.bitset, np.uint8))
         bits[draw.choice(np.flatnonzero(bits), max(1, int(bits.sum()) // 50), replace=False)] = 0
-        own.bitset = np.packbits(bits).tobytes()
+        first.bitset = np.packbits(bits).tobytes()
     return put_together(tree, ())
 
 

@@ -1,9 +1,11 @@
-"""Ask engines what they make of false claims of tables: ``python tools/write_table_engines.py --ask [FAMILY] [--new]``.
+"""Ask engines about false claims of tables, and store the answers in ``benchmarks/table_engines.json`` for the site.
 
-What was measured is stored in ``benchmarks/table_engines.json``, from which the site makes its matrix and pages.  ``--ask`` measures again, one
-family of golden tables (``dlt``, ``ice``) or both, with ``--new`` those that were not asked about, or whose bytes have changed since: each golden table
-with a claim that is wrong is put to every engine, beside the healthy table that it was made from, and what came of it is stored for each rule in the
-table of observations as well.  That takes all engines, Spark in a release for which both formats have packages, and Java:
+    python tools/write_table_engines.py --ask             ask about all golden tables with a false claim
+    python tools/write_table_engines.py --ask dlt         ask only about Delta tables (ice: Iceberg tables)
+    python tools/write_table_engines.py --ask ice --new   skip tables with stored answers that have not changed since
+
+Every engine reads each of these tables and the healthy table that it was made from. The table of observations gets the result for each
+rule. All engines must be installed, with Java and a release of Spark for which both formats have packages:
 
     pip install '.[engines]' daft chdb 'pyspark==4.1.*'
 """
@@ -76,23 +78,23 @@ def ask(families: Sequence[str], *, only_new: bool = False) -> None:
         for family in families:
             pairs = table_pairs(GOLDEN, family)
             if only_new:
-                pairs = [one for one in pairs if not is_asked(one, stored, asked[KINDS[family]])]
-            for asking, rule in ((one, rule) for one in pairs for rule in one.rules):
-                case, found = asking.case, measurement.ask(asking, rule)
-                stored = [one for one in stored if (one["golden"], one["rule"]) != (case, rule)]
-                stored += [] if found is None else [{**found, "date": date, "digest": digest_of(case)}]
-                stored.sort(key=lambda one: (one["golden"].partition("/")[0], one["golden"], one["rule"]))
+                pairs = [each for each in pairs if not is_asked(each, stored, asked[KINDS[family]])]
+            for pair, broken in [(each, rule) for each in pairs for rule in each.rules]:
+                case, record = pair.case, measurement.ask(pair, broken)
+                stored = [row for row in stored if (row["golden"], row["rule"]) != (case, broken)]
+                stored += [] if record is None else [{**record, "date": date, "digest": digest_of(case)}]
+                stored.sort(key=lambda row: (row["golden"].partition("/")[0], row["golden"], row["rule"]))
                 text = f"{json.dumps(stored, indent=1, ensure_ascii=False)}\n"
                 write_whole(MEASURED, anywhere(text).encode())
-                told = measurement.reasons.get((case, rule), "")
-                print(case, rule, told, file=sys.stderr, flush=True)
-            for one in file_rules().values():
-                if family_of(one.id).prefix != family.upper():
+                reason = measurement.reasons.get((case, broken), "")
+                print(case, broken, reason, file=sys.stderr, flush=True)
+            for rule in file_rules().values():
+                if family_of(rule.id).prefix != family.upper():
                     continue
-                reasons = [why for (_, other), why in measurement.reasons.items() if other == one.id]
-                is_asked_about = any(row["rule"] == one.id for row in stored)
-                reason = one.excluded or (reasons[0] if reasons else "" if is_asked_about else NO_FILE)
-                observed[one.id] = observation(one.id, stored, date, reason)
+                reasons = [why for (_, other), why in measurement.reasons.items() if other == rule.id]
+                is_asked_about = any(row["rule"] == rule.id for row in stored)
+                reason = rule.excluded or (reasons[0] if reasons else "" if is_asked_about else NO_FILE)
+                observed[rule.id] = observation(rule.id, stored, date, reason)
     write_whole(TABLE_FILE, anywhere(table_text(observed)).encode())
 
 
@@ -130,7 +132,7 @@ def anywhere(text: str) -> str:
 
 def main() -> None:
     """Measure the requested families."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument(
         "--ask",
         nargs="?",

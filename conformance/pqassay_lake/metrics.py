@@ -69,7 +69,7 @@ class Metrics:
         for metric in self.metrics:
             lines.append(f"# TYPE {metric.name} gauge")
             lines.append(f"# HELP {metric.name} {_escaped(metric.help)}")
-            lines += [f"{metric.name}{_labels(one.labels)} {one.value}" for one in metric.samples]
+            lines += [f"{metric.name}{_labels(sample.labels)} {sample.value}" for sample in metric.samples]
         return "\n".join([*lines, "# EOF", ""])
 
 
@@ -83,35 +83,35 @@ def metrics_of(report: Report, at: float, owner: Callable[[Finding], str | None]
     """
     files = Counter[str](file.outcome for file in report.files)
     findings = Counter(
-        (one.rule, one.verdict, one.could, "yes" if one.known else "no")
+        (finding.rule, finding.verdict, finding.could, "yes" if finding.known else "no")
         for file in report.files
-        for one in file.findings
+        for finding in file.findings
     )
     judged = Counter(writer_of(file.created_by) for file in report.files)
     broken: Counter[str] = Counter()
     owned: Counter[str] = Counter()
     for file in report.files:
-        counted = [one for one in file.findings if counts(one, report.threshold)]
+        counted = [finding for finding in file.findings if counts(finding, report.threshold)]
         if counted:
             broken[writer_of(file.created_by)] += 1
-            owned.update({owner(one) or UNKNOWN for one in counted})
+            owned.update({owner(finding) or UNKNOWN for finding in counted})
     gate_files = sum(any(map(report.is_counted, file.findings)) for file in report.files)
-    not_failing = sum(report.is_not_failing(one) for file in report.files for one in file.findings)
+    not_failing = sum(report.is_not_failing(finding) for file in report.files for finding in file.findings)
     return Metrics(
         SCHEMA_VERSION,
         "metrics",
         report.pqassay,
         at,
         [
-            _one("pqassay_run_timestamp_seconds", "When the check began, in seconds since 1970.", at),
-            _one("pqassay_exit_code", "The exit code of the check.", report.exit_code),
+            _single("pqassay_run_timestamp_seconds", "When the check began, in seconds since 1970.", at),
+            _single("pqassay_exit_code", "The exit code of the check.", report.exit_code),
             Metric(
                 "pqassay_files",
                 "Files and tables that were looked at, by outcome.",
                 [Sample({"outcome": outcome}, files[outcome]) for outcome in _outcomes(files)],
             ),
-            _one("pqassay_files_at_gate", "Files with findings that fail the check.", gate_files),
-            _one(
+            _single("pqassay_files_at_gate", "Files with findings that fail the check.", gate_files),
+            _single(
                 "pqassay_findings_not_failing",
                 "Findings that do not fail the check because their rules are newer than the pinned release.",
                 not_failing,
@@ -139,7 +139,7 @@ def metrics_of(report: Report, at: float, owner: Callable[[Finding], str | None]
                 "Files with findings that count, by owner.",
                 _by("owner", owned),
             ),
-            _one(
+            _single(
                 "pqassay_stale_baseline_entries",
                 "Stale entries of the baseline.",
                 0 if report.baseline is None else len(report.baseline.stale),
@@ -175,22 +175,22 @@ def _outcomes(files: Mapping[str, int]) -> list[str]:
     return list(dict.fromkeys([*get_args(Outcome), *files]))
 
 
-def _one(name: str, about: str, value: float) -> Metric:
+def _single(name: str, about: str, value: float) -> Metric:
     return Metric(name, about, [Sample({}, value)])
 
 
-def _by(label: str, found: Counter[str], all_: Iterable[str] = ()) -> list[Sample]:
+def _by(label: str, tally: Counter[str], all_: Iterable[str] = ()) -> list[Sample]:
     """The samples of groups, the largest first; the smallest groups are combined, and groups without a file count 0."""
-    ranked = sorted({*found, *all_}, key=lambda name: (-found[name], name))
-    samples = [Sample({label: name}, found[name]) for name in ranked[:MOST_GROUPS]]
+    ranked = sorted({*tally, *all_}, key=lambda name: (-tally[name], name))
+    samples = [Sample({label: name}, tally[name]) for name in ranked[:MOST_GROUPS]]
     if rest := ranked[MOST_GROUPS:]:
-        samples.append(Sample({label: OTHERS}, sum(found[name] for name in rest)))
+        samples.append(Sample({label: OTHERS}, sum(tally[name] for name in rest)))
     return samples
 
 
 def _labels(labels: Mapping[str, str]) -> str:
-    said = ",".join(f'{name}="{_escaped(value)}"' for name, value in labels.items())
-    return f"{{{said}}}" if said else ""
+    pairs = ",".join(f'{name}="{_escaped(value)}"' for name, value in labels.items())
+    return f"{{{pairs}}}" if pairs else ""
 
 
 def _escaped(text: str) -> str:

@@ -185,7 +185,7 @@ class Sampling:
         is_more, self.size = size > self.size, size
         return is_more
 
-    def told(self, verdicts: Sequence[Judged]) -> Sampled:
+    def conclusions(self, verdicts: Sequence[Judged]) -> Sampled:
         """The conclusions from the sample.
 
         Args:
@@ -263,7 +263,7 @@ def sampled(
     sampling = Sampling(plan.targets, wish, plan.settings.level)
     judged_files: dict[int, Judged] = {}
     while True:
-        rest = [one for one in (*sampling.tables, *sampling.chosen) if one not in judged_files]
+        rest = [position for position in (*sampling.tables, *sampling.chosen) if position not in judged_files]
         for start in range(0, len(rest), BATCH):
             batch = rest[start : start + BATCH]
             for position, verdict in zip(batch, judge(batch), strict=True):
@@ -275,10 +275,12 @@ def sampled(
         if not sampling.grow(judged_files[position][0] for position in sampling.chosen):
             break
     judged, report = _concluded(plan, judged_files)
-    return judged, replace(report, sample=sampling.told([judged_files[one] for one in sampling.chosen]))
+    return judged, replace(
+        report, sample=sampling.conclusions([judged_files[position] for position in sampling.chosen])
+    )
 
 
-def _concluded(plan: CheckPlan, found: Mapping[int, Judged]) -> tuple[CheckPlan, Report]:
-    positions = sorted(found)
+def _concluded(plan: CheckPlan, verdicts: Mapping[int, Judged]) -> tuple[CheckPlan, Report]:
+    positions = sorted(verdicts)
     judged = replace(plan, found=plan.found.reduced(positions, REASON))
-    return judged, concluded(judged, [found[position] for position in positions])
+    return judged, concluded(judged, [verdicts[position] for position in positions])

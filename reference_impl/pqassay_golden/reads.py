@@ -75,7 +75,7 @@ def _anything(reason: str, names: str) -> dict[str, Exemption]:
     return _each(names, Exemption("unspecified", "allowed", reason))
 
 
-def _own(reason: str, changed: Mapping[tuple[int, str], Written]) -> Exemption:
+def _otherwise_read(reason: str, changed: Mapping[tuple[int, str], Written]) -> Exemption:
     """An exemption for rows that differ from the parent's, and may be refused."""
     return Exemption("own", "allowed", reason, changed)
 
@@ -115,19 +115,19 @@ EXEMPTIONS: Mapping[str, Exemption] = {
     **{f"sta/{name}": Exemption("unspecified", "allowed", "The bytes of the values are damaged: the values are lost.") for name in ("bytes-of-values-reversed", "streams-split-twice", "page-of-zeros")},
     # Lawful rows of its own.
     "pqf/row-group-unlisted": Exemption("own", "allowed", "What the footer does not list is not part of the file.", row_count=4),
-    "pqf/null-list-of-two": _own("A list whose first entry is null is null; DuckDB writes and reads it so.", {(0, "marks"): None}),
-    "pqf/decimal-of-5-digits": _own(TWO_READ, {(1, "price"): Decimal("100.00")}),
-    "pqf/decimal-of-5-digits-in-bytes": _own(TWO_READ, {(0, "amount"): Decimal("-100.00")}),
-    "pqf/json-with-single-quotes": _own("Readers that do not parse JSON return the text.", {(0, "facts"): "{'a': 1}"}),
-    "pqf/json-of-two-values": _own("Readers that do not parse JSON return the text.", {(0, "facts"): "[1", (1, "facts"): "2]"}),
-    "pqf/json-nan": _own("Readers that do not parse JSON return the text.", {(0, "facts"): '{"a": NaN}'}),
-    "pqf/bson-cut-off": _own("Readers that do not parse BSON return the bytes.", {(3, "document"): BinaryLiteral("0c00000010610007000000")}),
-    "pqf/date-of-the-year-10000": _own("The format allows the date; not every library has one for it.", {(1, "day"): Date("2932897")}),
-    "pqf/timestamp-infinite": _own("The format allows the moment; not every library has one for it.", {(1, "micros"): Timestamp(f"{(1 << 63) - 1}000")}),
-    "pqf/time-at-the-end": _own("DuckDB writes this time and reads it back; not every library has one for it.", {(1, "micros"): Time("86400000000000")}),
-    "pix/page-begins-within-a-row": _own("The levels are those of other lists.", {(5, "marks"): List([None, 12]), (6, "marks"): List([13]), (7, "marks"): List([14])}),
+    "pqf/null-list-of-two": _otherwise_read("A list whose first entry is null is null; DuckDB writes and reads it so.", {(0, "marks"): None}),
+    "pqf/decimal-of-5-digits": _otherwise_read(TWO_READ, {(1, "price"): Decimal("100.00")}),
+    "pqf/decimal-of-5-digits-in-bytes": _otherwise_read(TWO_READ, {(0, "amount"): Decimal("-100.00")}),
+    "pqf/json-with-single-quotes": _otherwise_read("Readers that do not parse JSON return the text.", {(0, "facts"): "{'a': 1}"}),
+    "pqf/json-of-two-values": _otherwise_read("Readers that do not parse JSON return the text.", {(0, "facts"): "[1", (1, "facts"): "2]"}),
+    "pqf/json-nan": _otherwise_read("Readers that do not parse JSON return the text.", {(0, "facts"): '{"a": NaN}'}),
+    "pqf/bson-cut-off": _otherwise_read("Readers that do not parse BSON return the bytes.", {(3, "document"): BinaryLiteral("0c00000010610007000000")}),
+    "pqf/date-of-the-year-10000": _otherwise_read("The format allows the date; not every library has one for it.", {(1, "day"): Date("2932897")}),
+    "pqf/timestamp-infinite": _otherwise_read("The format allows the moment; not every library has one for it.", {(1, "micros"): Timestamp(f"{(1 << 63) - 1}000")}),
+    "pqf/time-at-the-end": _otherwise_read("DuckDB writes this time and reads it back; not every library has one for it.", {(1, "micros"): Time("86400000000000")}),
+    "pix/page-begins-within-a-row": _otherwise_read("The levels are those of other lists.", {(5, "marks"): List([None, 12]), (6, "marks"): List([13]), (7, "marks"): List([14])}),
     "pix/page-of-nan": Exemption("own", "never", "The values are NaN; only the index should not be there.", {(2, "grade"): NAN, (3, "grade"): NAN}),
-    "pix/page-of-nan-counted": _own("The values are NaN; only the index should not be there.", {(0, "grade"): NAN, (1, "grade"): NAN}),
+    "pix/page-of-nan-counted": _otherwise_read("The values are NaN; only the index should not be there.", {(0, "grade"): NAN, (1, "grade"): NAN}),
 }  # fmt: skip
 """The exemptions, by case."""
 

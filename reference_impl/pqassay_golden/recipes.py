@@ -106,7 +106,7 @@ class Valid:
     ) -> Case:
         """The manifest; ``capabilities`` are needed in addition to that of the family."""
         family = family_of(self.id)
-        own = next(known.capability for known in families() if known.prefix == family)
+        capability = next(known.capability for known in families() if known.prefix == family)
         return Case(
             id=self.id,
             family=family,
@@ -114,7 +114,7 @@ class Valid:
             since=self.since,
             title=self.title,
             effect="none",
-            requires=[own, *capabilities],
+            requires=[capability, *capabilities],
             rules=list(self.rules),
             column=column,
             input=input_,

@@ -45,6 +45,7 @@ PINNED = {
         "skeletons/java/pom.xml",
         r"<artifactId>parquet-hadoop</artifactId>\s*<version>([\d.]+)",
     ),
+    "hardwood": ("hardwood/pom.xml", r"<artifactId>hardwood-core</artifactId>\s*<version>([\d.]+)\.Final"),
     "hyparquet": ("hyparquet/package.json", r'"hyparquet": "([\d.]+)"'),
     "hyparquet-writer": ("hyparquet-writer/package.json", r'"hyparquet-writer": "([\d.]+)"'),
     "Iceberg": ("../../tools/spark_tables.py", r'^ICEBERG = "([\d.]+)"'),

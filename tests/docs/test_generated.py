@@ -22,7 +22,7 @@ from pages import site_tables
 
 from damage import EXAMPLES, SUGGESTED
 from places import ROOT
-from pqassay_golden.generator import Written
+from pqassay_golden.written_cases import Written
 
 SLOW = ("golden files", "null scores")
 

@@ -62,7 +62,7 @@ def test_the_parts_of_the_updated_file_tile_it() -> None:
 
 def test_readers_see_the_old_snapshot_until_the_last_step() -> None:
     found = [
-        (state.found.parquet_file_size, state.newest.parquet_file_size, state.steps_back)
+        (state.pinned_snapshot.parquet_file_size, state.newest.parquet_file_size, state.steps_back)
         for state in states()
     ]
 

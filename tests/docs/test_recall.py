@@ -27,7 +27,7 @@ from damage import EXAMPLES
 
 pytestmark = pytest.mark.slow
 
-FOUND, TABLES = OF_FILES.found, OF_TABLES.found
+FOUND, TABLES = OF_FILES.answers, OF_TABLES.answers
 
 SAMPLED = 40 if EXAMPLES == 1 else 3
 """Kinds in the files of one writer that are measured again: 40 by `make damages`."""
@@ -39,7 +39,7 @@ def test_what_is_not_found_has_a_reason() -> None:
 
 @pytest.mark.parametrize("kept", [OF_FILES, OF_TABLES], ids=lambda kept: kept.name)
 def test_every_reason_is_needed(kept: Kept) -> None:
-    assert [] == for_nothing(kept.found, kept.reasons)
+    assert [] == for_nothing(kept.answers, kept.reasons)
 
 
 def test_every_reason_is_a_sentence() -> None:
@@ -54,11 +54,11 @@ MOST_SEVERAL = 0.03
 
 @pytest.mark.parametrize("kept", [OF_FILES, OF_TABLES], ids=lambda kept: kept.name)
 def test_one_change_is_one_finding_or_there_is_a_reason(kept: Kept) -> None:
-    kinds, given = several(kept.found), kept.reasons_of_several
+    kinds, given = several(kept.answers), kept.reasons_of_several
 
     assert [] == [kind for kind in kinds if reason_of(kind, given) is None]
     assert [] == [one for one in given if not any(one.fits(kind) for kind in kinds)]
-    assert share_of_several(kept.found) <= MOST_SEVERAL
+    assert share_of_several(kept.answers) <= MOST_SEVERAL
 
 
 @pytest.mark.parametrize("case", ["interop/polars-2.1.0/nested", "interop/spark-4.3.0/pages-v2"])

@@ -160,7 +160,7 @@ def test_the_counts_of_each_implementation_add_up_to_its_answers() -> None:
 
 @pytest.mark.parametrize("name", results_tables.PARTS)
 def test_every_part_works_without_results(name: str) -> None:
-    lines = part(name, Results([], kept_results.asked_cases(), wanted=["duckdb"]))
+    lines = part(name, Results([], kept_results.asked_cases(), implementations=["duckdb"]))
 
     assert [] == [line for line in lines if line.startswith("|")]
     assert "`make matrix`" in "".join(lines)

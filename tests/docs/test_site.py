@@ -6,15 +6,18 @@ import functools
 import re
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import duckdb
 import page_tables.options
 import pyarrow.parquet as pq
+import pytest
 import typer.main
+from mkdocs.exceptions import PluginError
+from pages import hooks
 
 import pqassay
-from built_site import build
 from places import GOLDEN_FILES, ROOT
 from pqassay.cli.main import app
 from pqassay.cli.main import spark as spark_app
@@ -238,11 +241,7 @@ def test_every_placeholder_of_rules_names_a_family() -> None:
     assert named == {family.prefix for family in families()}
 
 
-def test_a_placeholder_that_names_nothing_fails_the_build(tmp_path: Path) -> None:
-    (tmp_path / "docs").mkdir()
-    (tmp_path / "docs" / "index.md").write_text("# Page\n\n<!-- fields: idx1.NOTHING -->\n")
-    config = tmp_path / "mkdocs.yml"
-    config.write_text(f"site_name: test\nhooks: [{ROOT / 'tools' / 'site_hooks.py'}]\n")
-    result = build(tmp_path / "site", config)
-    assert result.returncode != 0
-    assert "<!-- fields: idx1.NOTHING -->" in result.stdout
+def test_a_placeholder_that_names_nothing_fails_the_build() -> None:
+    page: Any = SimpleNamespace(file=SimpleNamespace(src_uri="index.md", generated_by=None), meta={})
+    with pytest.raises(PluginError, match=r"index\.md: <!-- fields: idx1\.NOTHING -->"):
+        hooks.on_page_markdown("# Page\n\n<!-- fields: idx1.NOTHING -->\n", page=page)

@@ -181,11 +181,11 @@ def test_the_pages_that_a_picture_calls_left_are_as_many_as_the_rung_counts() ->
     made = rungs()
     for number, step in enumerate(made.steps):
         found = [
-            page.length
+            len(page.place)
             for group, columns in enumerate(made.pages)
             for column, own in enumerate(columns)
             for page in own
-            if left(made, number, group, column, page)
+            if left(made, number, page)
         ]
         dictionaries = 5 * 42 if number < 2 else 0  # those of the stations, which go with the projection
         assert (len(found), sum(found) + dictionaries) == (step.left.pages, step.left.length), step.name

@@ -78,7 +78,7 @@ def test_a_page_says_what_each_engine_answered() -> None:
     assert len(mine.answers) >= 5
     for engine, answer in mine.answers.items():
         assert re.search(
-            rf"{re.escape(engine.name)} <small>{engine.version}</small></th><td>{answer.told}</td>", text
+            rf"{re.escape(engine.name)} <small>{engine.version}</small></th><td>{answer.summary}</td>", text
         ), engine
     assert mine.query in text
     assert ("rows lost", "deltalake") in sufferers("dlt/maximum-lowered", SITE)

@@ -101,7 +101,7 @@ def test_the_generator_makes_the_same_file_from_the_parquet_file(name: str) -> N
     case = GOOD[name]
     assert case.data is not None
     generated = generate(
-        BytesSource(case.data()),
+        BytesSource(case.data),
         blooms="external" if case.file.newest.bloom_external else "inlined",
         history=len(case.file.snapshots) > 1,
     )

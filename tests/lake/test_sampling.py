@@ -98,7 +98,7 @@ def test_samples_grow_until_the_bound_of_each_frequent_writer_is_reached_and_hol
         sampling = Sampling(targets, Wish(bound=0.05, seed=seed), "must")
         while sampling.grow(verdicts[one][0] for one in sampling.chosen):
             pass
-        told = sampling.told([verdicts[one] for one in sampling.chosen])
+        told = sampling.conclusions([verdicts[one] for one in sampling.chosen])
         assert told.judged < 700
         tested = {one.writer: one.files for one in told.bounds if one.rule != "STA-018"}
         assert min(tested["common"], tested["frequent"]) >= 59 > tested.get("rare", 0)
@@ -113,7 +113,7 @@ def test_where_all_files_were_judged_the_share_is_exact() -> None:
     targets = [Target(f"{number}", f"{number}", size=1, modified=0) for number in range(10)]
     verdicts = verdicts_of(["a"] * 5 + ["b"] * 5, [True] + [False] * 9)
     sampling = Sampling(targets, Wish(bound=0.01), "must")
-    told = sampling.told([verdicts[one] for one in sampling.chosen])
+    told = sampling.conclusions([verdicts[one] for one in sampling.chosen])
     assert {(None, 0.1), ("a", 0.2), ("b", 0.0)} == {
         (one.writer, one.at_most) for one in told.bounds if one.rule != "STA-018"
     }
@@ -125,7 +125,7 @@ def test_a_rule_that_was_not_tested_everywhere_has_fewer_files_and_a_wider_bound
     verdicts[9] = verdicts[9][0], untested
     verdicts[8] = replace(verdicts[8][0], error="it cannot be read", outcome="errored"), verdicts[8][1]
     targets = [Target(f"{number}", f"{number}", size=1, modified=0) for number in range(300)]
-    told = Sampling(targets, Wish(files=30), "must").told(verdicts)
+    told = Sampling(targets, Wish(files=30), "must").conclusions(verdicts)
     assert [("any rule that counts", 29), ("STA-018", 28)] == [(one.rule, one.files) for one in told.bounds]
 
 

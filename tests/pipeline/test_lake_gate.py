@@ -64,11 +64,9 @@ def test_three_nights(gate: Path, capsys: pytest.CaptureFixture[str]) -> None:
         owners = Counter(row["owner"].partition(" ")[0] for row in csv.DictReader(file))
     assert {"load_prices": 3, "load_labels": 1} == owners
     nights = ds.dataset(gate / "findings").to_table(filter=ds.field("verdict") == "FAIL").to_pylist()
-    assert [
-        ("DLT-027", False),
-        *[("DLT-027", True)] * 5,
-        ("STA-042", False),
-    ] == sorted((one["rule"], one["known"]) for one in nights)
+    assert [("DLT-027", False), *[("DLT-027", True)] * 5, ("STA-042", False)] == sorted(
+        (one["rule"], one["known"]) for one in nights
+    )
     left = pqassay.check([], only_files="repair-plan/quarantine.json")
     assert 4 == left.summary.broken, "nothing is repaired yet"
 

@@ -97,11 +97,7 @@ def test_rows_are_compared_whatever_the_order_and_the_types(pipeline: Any) -> No
 def test_without_java_the_pipeline_says_what_to_install() -> None:
     environment = {**os.environ, "JAVA_HOME": "/nowhere"}
     done = processes.run(
-        [sys.executable, "-m", "examples.pipeline"],
-        cwd=ROOT,
-        env=environment,
-        capture_output=True,
-        text=True,
+        [sys.executable, "-m", "examples.pipeline"], cwd=ROOT, env=environment, capture_output=True, text=True
     )
     assert done.returncode == 1
     assert done.stdout == ""

@@ -88,6 +88,7 @@ def test_a_pair_of_rows_is_found_by_what_they_share() -> None:
         ([NAN, 1.0, 2.0], "rows missing where a float is NaN"),
         ([-0.0, 1.0, 2.0], "rows missing where a float is zero"),
         ([None, 1.0, 2.0], "rows missing where a value is null"),
+        ([Struct({"x": None}), 1.0, 2.0], "rows missing where a value is a struct"),
         ([5.0, 1.0, 2.0], "rows missing"),
     ],
 )

@@ -15,6 +15,7 @@ from places import ROOT
 from pqassay.literals.predicate import IEEE, Semantics
 from pqassay.report.run.model import Result, RunReport
 from pqassay.report.run.outcomes import SEVERITIES, Outcome
+from pqassay.report.run.text import details
 from pqassay_spec.golden.literals import Column, Float, Rows
 from pqassay_suite.cases.case import load
 from pqassay_suite.cases.queries import CaseQuery
@@ -130,6 +131,52 @@ def test_a_case_counts_by_its_worst_query(tmp_path: Path) -> None:
     assert found.query is not None
     assert ("crashed", ["is not null"]) == (found.outcome, found.query.predicate[:1])
     assert 2 <= found.query.wrong < found.query.asked
+
+
+def test_how_many_queries_are_answered_is_told(tmp_path: Path) -> None:
+    valid_case(tmp_path / "cases")
+    report = scanned(
+        tmp_path, f'{LOSES}\nif tree[0] == "=": answer = {{"answer": "unsupported", "reason": "="}}'
+    )
+    found = result_of(report)
+
+    assert found.answered is not None
+    assert 0 < found.answered.queries < found.answered.of
+    words = f"{found.answered.queries} of {found.answered.of} queries, "
+    assert [words] == [text[: len(words)] for name, text in details(found, report) if name == "answered"]
+
+
+SPOILS = """
+failed, answers.failed = getattr(answers, "failed", False), tree == ["is null", "nation"]
+if failed or answers.failed: answer = {"answer": "reject", "message": "of the query before" if failed else "no"}
+"""
+
+
+def test_a_query_that_fails_is_not_told_by_what_it_spoils(tmp_path: Path) -> None:
+    for name in "ab":
+        valid_case(tmp_path / "cases", f"made/{name}")
+    found = result_of(scanned(tmp_path, SPOILS.strip()), "made/b")
+
+    assert found.query is not None
+    assert ("failed", "reject: no", 1) == (found.outcome, found.actual, found.query.wrong)
+    assert "without it too" == found.query.index
+
+
+FORGETS = """
+answers.seen = getattr(answers, "seen", set())
+if str(query["predicate"]) in answers.seen: answer["rows"] = []
+answers.seen.add(str(query["predicate"]))
+"""
+
+
+def test_a_reader_that_answers_otherwise_when_asked_again_is_wrong_in_its_first_request(
+    tmp_path: Path,
+) -> None:
+    valid_case(tmp_path / "cases")
+    found = result_of(scanned(tmp_path, FORGETS.strip()))
+
+    assert found.query is not None
+    assert ("failed", 1) == (found.outcome, found.query.wrong)
 
 
 def test_the_query_and_the_rows_that_are_missing_are_told(tmp_path: Path) -> None:

@@ -210,7 +210,10 @@ def passed(name: str, operation: str) -> int:
     )
 
 
-@pytest.mark.parametrize("name", ["shy", "repeats", "bleeding", "every_fifth", "looks_up"])
+RIGHT_AT_TIMES = ["shy", "repeats", "bleeding", "every_fifth", "looks_up", "asked_twice", "narrows"]
+
+
+@pytest.mark.parametrize("name", RIGHT_AT_TIMES)
 def test_no_fake_that_is_right_now_and_then_is_green(name: str) -> None:
     assert 1 == FAKES[name]["exit_code"]
 
@@ -223,6 +226,16 @@ def test_who_looks_answers_up_is_wrong_about_a_new_file() -> None:
     assert [("hello", f"{operation} of a new file is wrong") for operation in ("read", "scan")] == [
         (result.case, result.reason) for result in done.results if not result.is_good
     ]
+
+
+def test_who_does_not_declare_what_it_reads_wrongly_is_asked_about_it_once() -> None:
+    cases = select(GOLDENS, ("pqf/half", "pqf/plain"))
+    done = run(cases, Settings([str(FAKE_FILES / "narrows")], Limits(seconds=60)))
+
+    assert [("hello/type.float16", "not declared, but read of pqf/half returns wrong rows", 1)] == [
+        (result.case, result.reason, result.severity) for result in done.results if not result.is_good
+    ]
+    assert [1, 1] == [score.undeclared for score in done.scores if score.operation in ("read", "scan")]
 
 
 def test_who_answers_tests_for_null_alone_passes_no_case_of_comparisons() -> None:

@@ -127,6 +127,7 @@ def test_a_closed_stdout_of_a_process_that_goes_on_is_a_problem(
     launcher: Launcher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(session_module, "GRACE", 0.1)
+    monkeypatch.setattr(launcher, "limits", Limits(seconds=1))
     (found,) = said(launcher, tmp_path, "exec >&-; exec sleep 60", "x")
 
     assert (None, "it closed stdout but kept running") == (found.ended, found.problem)

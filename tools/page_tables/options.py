@@ -48,28 +48,30 @@ def figures() -> dict[str, Any]:
     Also the keys of ``pqassay.toml`` and the keywords of `pqassay.check`.
     """
     options = {
-        name: [one for one in command.params if one.param_type_name == "option" and not one.hidden]
+        name: [entry for entry in command.params if entry.param_type_name == "option" and not entry.hidden]
         for name, command in commands(typer.main.get_group(app))
     }
     panels = {
-        panel: [_option(one) for one in OPTIONS.values() if one.option.panel == panel]
+        panel: [_option(option) for option in OPTIONS.values() if option.option.panel == panel]
         for panel in get_args(Panel)
     }
     return {
         "panels": panels,
-        "own": {name: [_row(one) for one in each if not _is_shared(one)] for name, each in options.items()},
+        "own": {
+            name: [_row(entry) for entry in each if not _is_shared(entry)] for name, each in options.items()
+        },
         "sharing": [name for name, each in options.items() if any(map(_is_shared, each))],
-        "keys": ["paths", *(one.name for one in OPTIONS.values() if one.option.in_file)],
-        "keywords": [_keyword(one) for one in declared(CheckOptions)],
+        "keys": ["paths", *(option.name for option in OPTIONS.values() if option.option.in_file)],
+        "keywords": [_keyword(option) for option in declared(CheckOptions)],
     }
 
 
-def _option(one: Declared) -> Row:
-    names = f"--{one.name} {one.option.metavar}".rstrip()
-    others = [f"-{one.option.short} {one.option.metavar}".rstrip()] if one.option.short else []
-    if one.option.kind == "flag":
-        others.append(f"--no-{one.name}")
-    return ", ".join(f"`{name}`" for name in (names, *others)), as_code(one.option.help)
+def _option(entry: Declared) -> Row:
+    names = f"--{entry.name} {entry.option.metavar}".rstrip()
+    others = [f"-{entry.option.short} {entry.option.metavar}".rstrip()] if entry.option.short else []
+    if entry.option.kind == "flag":
+        others.append(f"--no-{entry.name}")
+    return ", ".join(f"`{name}`" for name in (names, *others)), as_code(entry.option.help)
 
 
 def commands(group: Any, before: str = "") -> Iterator[tuple[str, Any]]:
@@ -93,6 +95,6 @@ def _row(parameter: Any) -> Row:
     return ", ".join(f"`{name}`" for name in names), as_code(parameter.help)
 
 
-def _keyword(one: Declared) -> Row:
-    value = ", ".join(f'`"{choice}"`' for choice in one.choices) or IN_PYTHON[one.option.kind]
-    return f"`{one.keyword}`", value, as_code(one.option.help.replace("; repeatable", ""))
+def _keyword(entry: Declared) -> Row:
+    value = ", ".join(f'`"{choice}"`' for choice in entry.choices) or IN_PYTHON[entry.option.kind]
+    return f"`{entry.keyword}`", value, as_code(entry.option.help.replace("; repeatable", ""))

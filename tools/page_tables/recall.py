@@ -38,7 +38,7 @@ def figures() -> dict[str, Any]:
 
 
 def _answers(kept: Kept, writers: Sequence[str]) -> dict[str, Any]:
-    found = kept.found
+    found = kept.answers
     return {
         "mutants": sum(map(len, found.values())),
         "counts": counts_by_writer(found, kept.reasons, writers),

@@ -26,7 +26,7 @@ class Misled(NamedTuple):
 
 def misled(site: Site) -> Sequence[Misled]:
     """The effect of lies on each implementation that was asked about any, the most severe first."""
-    found: list[Misled] = []
+    rows: list[Misled] = []
     for kept in site.results.newest:
         verdicts = [
             worst(lies)
@@ -35,10 +35,10 @@ def misled(site: Site) -> Sequence[Misled]:
         ]
         if verdicts:
             silent = sum(verdict in SILENT for verdict in verdicts)
-            found.append(
+            rows.append(
                 Misled(kept.name, kept.version, implementation_page(kept.name), silent, len(verdicts))
             )
-    return sorted(found, key=lambda one: (-one.silent / one.asked, one.name))
+    return sorted(rows, key=lambda one: (-one.silent / one.asked, one.name))
 
 
 def headline(site: Site) -> Iterator[str]:
@@ -81,8 +81,8 @@ MOST_TOLD = 140
 """The number of characters of an answer in the tooltip of its sign."""
 
 
-def _lie(given: Sequence[Answer]) -> Answer | None:
-    return next((answer for answer in given if answer.is_lie), None)
+def _lie(answers: Sequence[Answer]) -> Answer | None:
+    return next((answer for answer in answers if answer.is_lie), None)
 
 
 def install(site: Site) -> Iterator[str]:

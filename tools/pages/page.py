@@ -19,9 +19,9 @@ from markupsafe import Markup
 from pages.implementations.answers import MEANINGS, SIGNS, Answer, answers
 from pages.implementations.results import Results, todays
 from pages.markup import literal, row
-from pages.places import GOLDEN_FILES
 from pages.tables import engine_answers, golden_tables
 from pqassay_spec.golden.case import MANIFEST
+from pqassay_spec.golden.table_case import TABLE_MANIFEST
 from pqassay_spec.rules import catalogue
 
 TEMPLATES = Path(__file__).resolve().parent / "templates"
@@ -81,13 +81,12 @@ class Site:
     @cached_property
     def cases(self) -> Mapping[str, dict[str, Any]]:
         """The manifest of each golden case by id, sorted by id."""
-        manifests = (json.loads(path.read_text(encoding="utf-8")) for path in GOLDEN_FILES.rglob(MANIFEST))
-        return {case["id"]: case for case in sorted(manifests, key=lambda case: case["id"])}
+        return golden_tables.manifests(MANIFEST)
 
     @cached_property
     def tables(self) -> Mapping[str, dict[str, Any]]:
         """The manifest of each golden table by id, sorted by id."""
-        return golden_tables.manifests()
+        return golden_tables.manifests(TABLE_MANIFEST)
 
     @cached_property
     def made_from(self) -> Mapping[str, Sequence[str]]:
@@ -96,6 +95,15 @@ class Site:
         for one in (*self.cases.values(), *self.tables.values()):
             found.setdefault(one.get("parent", ""), []).append(one["id"])
         return found
+
+    @cached_property
+    def breaking(self) -> Mapping[str, Sequence[dict[str, Any]]]:
+        """The golden cases that break each rule, by its id."""
+        cases: dict[str, list[dict[str, Any]]] = {}
+        for case in self.cases.values():
+            for rule in set(case["expect"]["check"]["rules"]):
+                cases.setdefault(rule, []).append(case)
+        return cases
 
     @cached_property
     def trials(self) -> Sequence[engine_answers.Trial]:
@@ -227,9 +235,9 @@ _MARKS = re.compile(
 
 def _inline(text: str) -> Iterator[Markup]:
     last = 0
-    for found in _MARKS.finditer(text):
-        yield Markup(html.escape(text[last : found.start()], quote=False))
-        code, strong, emphasis, linked, address, plain = found.groups()
+    for match in _MARKS.finditer(text):
+        yield Markup(html.escape(text[last : match.start()], quote=False))
+        code, strong, emphasis, linked, address, plain = match.groups()
         if code is not None:
             yield Markup("<code>{}</code>").format(code)
         elif strong is not None:
@@ -240,5 +248,5 @@ def _inline(text: str) -> Iterator[Markup]:
             yield Markup('<a href="{}">{}</a>').format(address, inline(linked))
         else:
             yield Markup('<a href="{}">{}</a>').format(plain, plain)
-        last = found.end()
+        last = match.end()
     yield Markup(html.escape(text[last:], quote=False))

@@ -119,16 +119,16 @@ def replaced(markdown: str, link: Link) -> str:
         PlaceholderError: A placeholder has an unknown name.
     """
 
-    def replacement(found: re.Match[str]) -> str:
+    def replacement(match: re.Match[str]) -> str:
         try:
-            return "\n".join(PARTS[found["what"]](found["name"] or "", link))
+            return "\n".join(PARTS[match["what"]](match["name"] or "", link))
         except (LookupError, ImportError, OSError, AttributeError, TypeError, ValueError) as error:
-            raise PlaceholderError(f"{found[0]}: {error}") from error
+            raise PlaceholderError(f"{match[0]}: {error}") from error
 
-    def case_page(found: re.Match[str]) -> str:
-        if found["case"] not in {**shared_site().cases, **shared_site().tables}:
-            return found[0]
-        stem = found["case"].replace("/", "-")
-        return f'<a href="{generated_page("cases", stem, link)}">{inline(found["text"])}</a>'
+    def case_page(match: re.Match[str]) -> str:
+        if match["case"] not in {**shared_site().cases, **shared_site().tables}:
+            return match[0]
+        stem = match["case"].replace("/", "-")
+        return f'<a href="{generated_page("cases", stem, link)}">{inline(match["text"])}</a>'
 
     return PLACEHOLDER.sub(replacement, CASE_LINK.sub(case_page, markdown))

@@ -207,7 +207,12 @@ class Spark(Driver):
     # ------------------------------------------------------------------------------------------------- errors
 
     def is_crash(self, error: Exception) -> bool:
-        """An error of Java (memory, stack, a missing class), or the end of its process."""
+        """An error of Java (memory, stack, a missing class), or the end of its process.
+
+        Without memory, Java ends soon after Spark has reported an error that names it in its text.
+        """
+        if "OutOfMemoryError" in str(error):
+            return True
         cause = _cause(error)
         if cause is None:
             return not self._lives() or super().is_crash(error)

@@ -273,11 +273,13 @@ def _saved(members: Sequence[Conflict], name: str) -> tuple[int, int, bool]:
 def _rank(conflict: Conflict, name: str) -> tuple[object, ...]:
     """A sort key for the rules that may be reported for a field."""
     rule = conflict.rule
+    # The schema is needed to decode all claims: a rule that compares only this field of it shows it best.
+    compares_others = [path for path in rule.against if path != name or not name.startswith("footer.schema")]
     return (
         VERDICTS.index(conflict.verdict),
         conflict.places[name][1] is not _Part.OWN,
-        bool(rule.against),
-        TIERS.index(rule.tier) * (-1 if rule.against else 1),
+        bool(compares_others),
+        TIERS.index(rule.tier) * (-1 if compares_others else 1),
         rule.id,
         conflict.column or "",
     )

@@ -136,6 +136,14 @@ class ChunkFields:
         return self.facts / "statistics"
 
     @property
+    def element(self) -> Field:
+        """The column's element of the schema."""
+        schema, leaf = self.chunk.file.metadata.schema, self.chunk.leaf.element
+        return in_footer(
+            self.chunk.file, f"schema[{next(at for at, each in enumerate(schema) if each is leaf)}]"
+        )
+
+    @property
     def sizes(self) -> Field:
         """The size statistics in the footer."""
         return self.facts / "size_statistics"

@@ -105,15 +105,15 @@ def estimated(
             plan = planned(request.paths, **request.options)
             request.require_apart([target.name for target in plan.targets])
             plan, kept = _without_known(plan, request)
-            found = predicted(
+            prediction = predicted(
                 plan, metadata, jobs=processes(request.limits.get("jobs")), prices=prices, pace=pace
             )
     except UsageError as error:
         fail_with_lines(str(error))
-    found = replace(found, kept=kept)
-    workers = f"{found.cores} worker{'s' * (found.cores > 1)}"
-    how = f"predicted from the footers of {found.looked_at} of them, for {workers} and a store with {pace}, {prices}"
-    text = found.to_json() if request.format is FormatName.JSON else "\n".join(found.lines(how))
+    prediction = replace(prediction, kept=kept)
+    workers = f"{prediction.cores} worker{'s' * (prediction.cores > 1)}"
+    how = f"predicted from the footers of {prediction.looked_at} of them, for {workers} and a store with {pace}, {prices}"
+    text = prediction.to_json() if request.format is FormatName.JSON else "\n".join(prediction.lines(how))
     if request.output is None:
         typer.echo(text)
     else:

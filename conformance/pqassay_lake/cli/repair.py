@@ -91,8 +91,8 @@ def repair(
         typer.echo(line)
 
 
-def _pair(given: str) -> tuple[str, str]:
-    path, mark, name = given.rpartition("=")
+def _pair(option: str) -> tuple[str, str]:
+    path, mark, name = option.rpartition("=")
     if not mark or not path or not name:
-        fail(f"--name {given}: a path and a name are needed, as warehouse/sales=prod.db.sales")
+        fail(f"--name {option}: a path and a name are needed, as warehouse/sales=prod.db.sales")
     return path, name

@@ -111,14 +111,14 @@ class Estimate:
             return
         yield f"{how}:"
         yield f"{'tier':<8}{'requests':>14}{'bytes read':>14}{'time':>14}{'money':>12}"
-        for one in self.tiers:
-            mark = "  <- this check" if one.tier == self.tier else ""
+        for tier in self.tiers:
+            mark = "  <- this check" if tier.tier == self.tier else ""
             yield (
-                f"{one.tier:<8}{one.requests:>14,}{shown_size(one.read):>14}{shown_time(one.seconds):>14}"
-                f"{shown_money(one.dollars):>12}{mark}"
+                f"{tier.tier:<8}{tier.requests:>14,}{shown_size(tier.read):>14}{shown_time(tier.seconds):>14}"
+                f"{shown_money(tier.dollars):>12}{mark}"
             )
-        told = {one.tier for one in self.tiers}
-        for missing in [tier for tier in FILE_TIERS if tier not in told and self.files]:
+        shown = {tier.tier for tier in self.tiers}
+        for missing in [tier for tier in FILE_TIERS if tier not in shown and self.files]:
             yield f"{missing:<8}not estimated: the sampled files are too large to decode, or decoding crashed"
         yield "nothing was judged"
 

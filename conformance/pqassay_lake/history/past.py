@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 import xxhash
 
 from pqassay.errors import UsageError
-from pqassay_lake.history.stores import History, NoRunError, Wanted
+from pqassay_lake.history.stores import History, NoRunError, Selection
 
 Keys = npt.NDArray[np.uint64]
 Flags = npt.NDArray[np.bool_]
@@ -37,11 +37,11 @@ KEY_COLUMNS = ("path", "rule", "column")
 """The columns that identify a finding."""
 
 FLAG_COLUMNS = ("counts", "known", "not_failing")
-"""The other columns of `Found`."""
+"""The other columns of `RunFindings`."""
 
 
 @dataclass(frozen=True)
-class Found:
+class RunFindings:
     """The findings of a run, as arrays.
 
     Attributes:
@@ -107,16 +107,18 @@ class Past:
                 return range(number + 1, earlier + 1)
         return range(number + 1, len(self.runs))
 
-    def found(self, numbers: Iterable[int]) -> dict[int, Found]:
+    def findings(self, numbers: Iterable[int]) -> dict[int, RunFindings]:
         """The findings of some runs, by position of the run."""
-        parts: dict[int, list[Found]] = {number: [] for number in numbers}
+        parts: dict[int, list[RunFindings]] = {number: [] for number in numbers}
         for number, batch in self._findings(FLAG_COLUMNS, list(parts)):
-            parts[number].append(Found(keys_of(batch), *(flags_of(batch, name) for name in FLAG_COLUMNS)))
+            parts[number].append(
+                RunFindings(keys_of(batch), *(flags_of(batch, name) for name in FLAG_COLUMNS))
+            )
         return {number: _joined(of_run) for number, of_run in parts.items()}
 
-    def compared(self, number: int, found: Found) -> Compared:
+    def compared(self, number: int, findings: RunFindings) -> Compared:
         """The comparison of a run's findings with all earlier runs."""
-        keys = np.unique(found.keys)
+        keys = np.unique(findings.keys)
         is_new, first = np.ones(len(keys), np.bool_), np.full(len(keys), number, np.int64)
         recent = self.before(number)
         if len(keys):
@@ -135,8 +137,8 @@ class Past:
 
     def judged(self, number: int) -> dict[str, int]:
         """The number of judged files of each writer in a run."""
-        wanted = Wanted(("writer", "files"), ("writer",), [self.runs[number]["run"]])
-        rows = (row for batch in self._history.batches(wanted) for row in batch.to_pylist())
+        selection = Selection(("writer", "files"), ("writer",), [self.runs[number]["run"]])
+        rows = (row for batch in self._history.batches(selection) for row in batch.to_pylist())
         return {row["writer"]: row["files"] for row in rows}
 
     def _findings(
@@ -146,8 +148,8 @@ class Past:
         if not numbers:
             return
         names = {self.runs[number]["run"]: number for number in numbers}
-        wanted = Wanted([*dict.fromkeys(["run", *KEY_COLUMNS, *columns])], ("finding",), list(names))
-        for batch in self._history.batches(wanted):
+        selection = Selection([*dict.fromkeys(["run", *KEY_COLUMNS, *columns])], ("finding",), list(names))
+        for batch in self._history.batches(selection):
             runs = pc.unique(batch.column("run")).to_pylist()
             for run in runs:
                 of_run = batch if len(runs) == 1 else batch.filter(pc.field("run") == run)
@@ -156,16 +158,16 @@ class Past:
 
 def runs_of(history: History) -> list[dict[str, Any]]:
     """The rows of runs, the newest first."""
-    batches = history.batches(Wanted(RUN_COLUMNS, ("run",)))
+    batches = history.batches(Selection(RUN_COLUMNS, ("run",)))
     rows: list[dict[str, Any]] = [row for batch in batches for row in batch.to_pylist()]
     return sorted(rows, key=lambda row: (row["at"], row["run"]), reverse=True)
 
 
-def new_among(found: Found, earlier: Sequence[Found]) -> Flags:
+def new_among(findings: RunFindings, earlier: Sequence[RunFindings]) -> Flags:
     """For each finding, whether no earlier run had it."""
-    is_new = np.ones(len(found.keys), np.bool_)
-    for one in earlier:
-        is_new &= ~np.isin(found.keys, one.keys)
+    is_new = np.ones(len(findings.keys), np.bool_)
+    for run in earlier:
+        is_new &= ~np.isin(findings.keys, run.keys)
     return is_new
 
 
@@ -195,10 +197,10 @@ def time_of(run: Mapping[str, Any]) -> str:
     return f"{run['at']:%Y-%m-%d %H:%M:%S}"
 
 
-def _joined(parts: Sequence[Found]) -> Found:
+def _joined(parts: Sequence[RunFindings]) -> RunFindings:
     if not parts:
-        return Found(np.empty(0, np.uint64), *(np.empty(0, np.bool_) for _ in FLAG_COLUMNS))
-    return Found(
+        return RunFindings(np.empty(0, np.uint64), *(np.empty(0, np.bool_) for _ in FLAG_COLUMNS))
+    return RunFindings(
         np.concatenate([one.keys for one in parts]),
         *(np.concatenate([getattr(one, name) for one in parts]) for name in FLAG_COLUMNS),
     )

@@ -54,7 +54,7 @@ class NoRunError(UsageError):
 
 
 @dataclass(frozen=True)
-class Wanted:
+class Selection:
     """The selection of rows and columns to read from a history.
 
     Attributes:
@@ -74,7 +74,7 @@ class Wanted:
 
     @property
     def condition(self) -> pc.Expression:
-        """The condition on the wanted rows."""
+        """The condition on the selected rows."""
         kinds = pc.field("kind").isin(list(self.kinds))
         return kinds if self.runs is None else kinds & pc.field("run").isin(list(self.runs))
 
@@ -94,8 +94,8 @@ class History(Protocol):
         """
         ...
 
-    def batches(self, wanted: Wanted) -> Iterator[pa.RecordBatch]:
-        """Yield the wanted rows in batches, with runs in no particular order.
+    def batches(self, selection: Selection) -> Iterator[pa.RecordBatch]:
+        """Yield the selected rows in batches, with runs in no particular order.
 
         Raises:
             NoRunError: There is no history.
@@ -146,36 +146,36 @@ def _packed(rows: pa.Table) -> bytes:
     return buffer.getvalue()
 
 
-def _chosen(batches: Iterable[pa.RecordBatch], wanted: Wanted) -> Iterator[pa.RecordBatch]:
-    """Yield the wanted rows, with the declared columns; columns that an older version did not write are null."""
+def _chosen(batches: Iterable[pa.RecordBatch], selection: Selection) -> Iterator[pa.RecordBatch]:
+    """Yield the selected rows, with the declared columns; columns that an older version did not write are null."""
     for batch in batches:
-        rows = batch.filter(wanted.condition)
+        rows = batch.filter(selection.condition)
         if rows.num_rows:
             arrays = [
                 rows.column(name).cast(SCHEMA.field(name).type)
                 if name in rows.schema.names
                 else pa.nulls(rows.num_rows, SCHEMA.field(name).type)
-                for name in wanted.columns
+                for name in selection.columns
             ]
-            yield pa.RecordBatch.from_arrays(arrays, names=list(wanted.columns))
+            yield pa.RecordBatch.from_arrays(arrays, names=list(selection.columns))
 
 
 def _nothing(name: str) -> NoReturn:
     raise NoRunError(f"{name}: there is no run in it; `pqassay check --history {name} PATH` appends one")
 
 
-def _of_file(file: Any, wanted: Wanted) -> Iterator[pa.RecordBatch]:
+def _of_file(file: Any, selection: Selection) -> Iterator[pa.RecordBatch]:
     opened = pq.ParquetFile(file)
     names = opened.schema_arrow.names
     if not {"run", "kind"} <= set(names):
         raise ValueError("it is not a run of a history")
-    columns = [name for name in wanted.read if name in names]
-    return _chosen(opened.iter_batches(ROWS_AT_ONCE, columns=columns, use_threads=False), wanted)
+    columns = [name for name in selection.read if name in names]
+    return _chosen(opened.iter_batches(ROWS_AT_ONCE, columns=columns, use_threads=False), selection)
 
 
-def _files_of(names: Iterable[str], wanted: Wanted) -> Iterator[str]:
-    """Yield the file names of the wanted runs, in the order of runs."""
-    files = None if wanted.runs is None else {_file_name(run) for run in wanted.runs}
+def _files_of(names: Iterable[str], selection: Selection) -> Iterator[str]:
+    """Yield the file names of the selected runs, in the order of runs."""
+    files = None if selection.runs is None else {_file_name(run) for run in selection.runs}
     return (name for name in sorted(names) if files is None or name in files)
 
 
@@ -184,24 +184,24 @@ class _FolderHistory:
         self._name = name
 
     def append(self, run: str, rows: pa.Table) -> None:
-        with _told(self._name):
+        with _with_short_errors(self._name):
             folder = Path(self._name)
             if folder.exists() and not folder.is_dir():
                 raise UsageError(f"{self._name} is not a folder; a history of Parquet files is one")
             folder.mkdir(parents=True, exist_ok=True)
             write_whole(folder / _file_name(run), _packed(rows))
 
-    def batches(self, wanted: Wanted) -> Iterator[pa.RecordBatch]:
+    def batches(self, selection: Selection) -> Iterator[pa.RecordBatch]:
         folder = Path(self._name)
-        with _told(self._name):
+        with _with_short_errors(self._name):
             if not folder.is_dir():
                 raise NoRunError(f"{self._name}: no such folder")
             names = [path.name for path in folder.iterdir() if _is_run(path.name)]
         if not names:
             _nothing(self._name)
-        for name in _files_of(names, wanted):
-            with _told(str(folder / name)), (folder / name).open("rb") as file:
-                yield from _of_file(file, wanted)
+        for name in _files_of(names, selection):
+            with _with_short_errors(str(folder / name)), (folder / name).open("rb") as file:
+                yield from _of_file(file, selection)
 
 
 class _StoredHistory:
@@ -217,23 +217,23 @@ class _StoredHistory:
 
     def append(self, run: str, rows: pa.Table) -> None:
         with (
-            _told(self._name),
+            _with_short_errors(self._name),
             self._store.open_output_stream(f"{self._path}/{_file_name(run)}") as stream,
         ):
             stream.write(_packed(rows))
 
-    def batches(self, wanted: Wanted) -> Iterator[pa.RecordBatch]:
-        with _told(self._name):
+    def batches(self, selection: Selection) -> Iterator[pa.RecordBatch]:
+        with _with_short_errors(self._name):
             selector = fs.FileSelector(self._path, allow_not_found=True)
             names = [one.base_name for one in self._store.get_file_info(selector) if _is_run(one.base_name)]
         if not names:
             _nothing(self._name)
-        for name in _files_of(names, wanted):
+        for name in _files_of(names, selection):
             with (
-                _told(f"{self._name}/{name}"),
+                _with_short_errors(f"{self._name}/{name}"),
                 self._store.open_input_file(f"{self._path}/{name}") as file,
             ):
-                yield from _of_file(file, wanted)
+                yield from _of_file(file, selection)
 
 
 class _DeltaHistory:
@@ -242,7 +242,7 @@ class _DeltaHistory:
 
     def append(self, run: str, rows: pa.Table) -> None:
         delta = _library(self._name, "deltalake")
-        with _told(self._name), _silenced():
+        with _with_short_errors(self._name), _silenced():
             delta.write_deltalake(
                 self._place,
                 rows,
@@ -251,20 +251,20 @@ class _DeltaHistory:
                 commit_properties=delta.CommitProperties(custom_metadata={"pqassay.run": run}),
             )
 
-    def batches(self, wanted: Wanted) -> Iterator[pa.RecordBatch]:
+    def batches(self, selection: Selection) -> Iterator[pa.RecordBatch]:
         delta = _library(self._name, "deltalake")
-        with _told(self._name):
+        with _with_short_errors(self._name):
             if not delta.DeltaTable.is_deltatable(self._place):
                 raise NoRunError(f"{self._name}: there is no Delta table")
             data = delta.DeltaTable(self._place).to_pyarrow_dataset()
             scanner = data.scanner(
-                columns=[name for name in wanted.read if name in data.schema.names],
-                filter=wanted.condition,
+                columns=[name for name in selection.read if name in data.schema.names],
+                filter=selection.condition,
                 batch_size=ROWS_AT_ONCE,
                 batch_readahead=2,
                 fragment_readahead=1,
             )
-            yield from _chosen(scanner.to_batches(), wanted)
+            yield from _chosen(scanner.to_batches(), selection)
 
 
 class _IcebergHistory:
@@ -273,7 +273,7 @@ class _IcebergHistory:
 
     def append(self, run: str, rows: pa.Table) -> None:
         load = _library(self._name, "pyiceberg.catalog").load_catalog
-        with _told(self._name):
+        with _with_short_errors(self._name):
             catalog = load(self._catalog)
             catalog.create_namespace_if_not_exists(self._table.rpartition(".")[0] or "default")
             table = catalog.create_table_if_not_exists(self._table, SCHEMA)
@@ -282,9 +282,9 @@ class _IcebergHistory:
                     update.union_by_name(SCHEMA)
                 transaction.append(rows, snapshot_properties={"pqassay.run": run})
 
-    def batches(self, wanted: Wanted) -> Iterator[pa.RecordBatch]:
+    def batches(self, selection: Selection) -> Iterator[pa.RecordBatch]:
         load = _library(self._name, "pyiceberg.catalog").load_catalog
-        with _told(self._name):
+        with _with_short_errors(self._name):
             from pyiceberg import expressions  # noqa: PLC0415 - few need it
 
             is_in: Any = expressions.In  # its declaration hides its constructor
@@ -293,14 +293,14 @@ class _IcebergHistory:
                 raise NoRunError(f"{self._name}: there is no such table")
             table = catalog.load_table(self._table)
             names = [field.name for field in table.schema().fields]
-            kinds = is_in("kind", set(wanted.kinds))
+            kinds = is_in("kind", set(selection.kinds))
             scan = table.scan(
                 row_filter=kinds
-                if wanted.runs is None
-                else expressions.And(kinds, is_in("run", set(wanted.runs))),
-                selected_fields=tuple(name for name in wanted.read if name in names),
+                if selection.runs is None
+                else expressions.And(kinds, is_in("run", set(selection.runs))),
+                selected_fields=tuple(name for name in selection.read if name in names),
             )
-            yield from _chosen(scan.to_arrow_batch_reader(), wanted)
+            yield from _chosen(scan.to_arrow_batch_reader(), selection)
 
 
 def _library(name: str, module: str) -> Any:
@@ -312,7 +312,7 @@ def _library(name: str, module: str) -> Any:
 
 
 @contextlib.contextmanager
-def _told(name: str) -> Generator[None]:
+def _with_short_errors(name: str) -> Generator[None]:
     """A context that turns errors of reading or writing a history into one line."""
     try:
         yield

@@ -37,31 +37,39 @@ def _lines(view: HistoryView) -> Iterator[str]:
         yield ""
         yield from _groups(view)
         return
-    for one in view.findings:
+    for finding in view.findings:
         yield ""
-        states = (("new", one.new), ("known", one.known), ("not failing", one.not_failing))
+        states = (("new", finding.new), ("known", finding.known), ("not failing", finding.not_failing))
         marks = [name for name, is_so in states if is_so]
-        column = f", column {printable(one.column)}" if one.column is not None else ""
+        column = f", column {printable(finding.column)}" if finding.column is not None else ""
         state = f" ({', '.join(marks)})" if marks else ""
-        yield f"{one.verdict} {one.rule} {printable(one.path)}{column}{state}"
-        label = "rule " if one.rule in rules() and one.message == rules()[one.rule].sentence else "found"
-        yield f"  {label}     {printable(one.message)}"
-        yield f"  could     {one.could}"
-        yield f"  since     {one.first}"
-        yield f"  writer    {printable(one.writer)}"
-        if one.owner is not None:
+        yield f"{finding.verdict} {finding.rule} {printable(finding.path)}{column}{state}"
+        label = (
+            "rule "
+            if finding.rule in rules() and finding.message == rules()[finding.rule].sentence
+            else "found"
+        )
+        yield f"  {label}     {printable(finding.message)}"
+        yield f"  could     {finding.could}"
+        yield f"  since     {finding.first}"
+        yield f"  writer    {printable(finding.writer)}"
+        if finding.owner is not None:
             said = [
                 f"{name} {printable(value)}"
-                for name, value in (("commit", one.commit), ("user", one.user), ("query", one.query))
-                if value and value != one.owner
+                for name, value in (
+                    ("commit", finding.commit),
+                    ("user", finding.user),
+                    ("query", finding.query),
+                )
+                if value and value != finding.owner
             ]
             more = f" ({', '.join(said)})" if said else ""
-            yield f"  owner     {printable(one.owner)}{more}"
-        is_comparison = one.rule in rules() and rules()[one.rule].compares_values
-        if first := compare_first(compares_values=is_comparison, remedy=one.remedy):
+            yield f"  owner     {printable(finding.owner)}{more}"
+        is_comparison = finding.rule in rules() and rules()[finding.rule].compares_values
+        if first := compare_first(compares_values=is_comparison, remedy=finding.remedy):
             yield f"  first     {first}"
-        if one.remedy:
-            yield f"  remedy    {printable(one.remedy)}"
+        if finding.remedy:
+            yield f"  remedy    {printable(finding.remedy)}"
     if not view.findings:
         yield "nothing new" if view.only_new else "no findings"
 
@@ -69,17 +77,17 @@ def _lines(view: HistoryView) -> Iterator[str]:
 def _runs(view: HistoryView) -> Iterator[str]:
     rows = [
         (
-            one.run,
-            f"{one.files:,}",
-            f"{one.nonconformant:,}",
-            f"{one.errored:,}",
-            f"{one.findings:,}",
-            f"{one.new:,}",
-            f"{one.known:,}",
-            f"{one.exit_code}{f' ({one.not_failing:,} NOT FAILING)' if one.not_failing else ''}",
-            f"{printable(one.scope) or 'listed files'}{' (a part)' if one.partial else ''}",
+            run.run,
+            f"{run.files:,}",
+            f"{run.nonconformant:,}",
+            f"{run.errored:,}",
+            f"{run.findings:,}",
+            f"{run.new:,}",
+            f"{run.known:,}",
+            f"{run.exit_code}{f' ({run.not_failing:,} NOT FAILING)' if run.not_failing else ''}",
+            f"{printable(run.scope) or 'listed files'}{' (a part)' if run.partial else ''}",
         )
-        for one in view.runs
+        for run in view.runs
     ]
     head = ("run", "files", "nonconformant", "errored", "findings", "new", "known", "exit", "scope")
     yield from _table(head, rows, {0, 8})
@@ -89,21 +97,21 @@ def _groups(view: HistoryView) -> Iterator[str]:
     if not view.groups:
         yield "nothing new" if view.only_new else "no findings"
         return
-    has_judged = any(one.judged is not None for one in view.groups)
+    has_judged = any(group.judged is not None for group in view.groups)
     rows: list[Sequence[str]] = []
-    for one in view.groups:
-        more = f" and {len(one.rules) - RULES} more" if len(one.rules) > RULES else ""
-        of = [f"{one.judged:,}" if one.judged is not None else ""] if has_judged else []
-        rules = [] if view.by == "rule" else [f"{' '.join(one.rules[:RULES])}{more}"]
+    for group in view.groups:
+        more = f" and {len(group.rules) - RULES} more" if len(group.rules) > RULES else ""
+        of = [f"{group.judged:,}" if group.judged is not None else ""] if has_judged else []
+        rules = [] if view.by == "rule" else [f"{' '.join(group.rules[:RULES])}{more}"]
         rows.append(
             [
-                printable(one.name)[:WIDEST],
-                f"{one.files:,}",
+                printable(group.name)[:WIDEST],
+                f"{group.files:,}",
                 *of,
-                f"{one.findings:,}",
-                f"{one.new:,}",
-                f"{one.known:,}",
-                one.first,
+                f"{group.findings:,}",
+                f"{group.new:,}",
+                f"{group.known:,}",
+                group.first,
                 *rules,
             ]
         )

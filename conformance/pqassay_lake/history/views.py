@@ -17,9 +17,9 @@ import pyarrow as pa
 from pqassay.report.json_form import members_json
 from pqassay_lake.history.past import (
     Compared,
-    Found,
     Keys,
     Past,
+    RunFindings,
     flags_of,
     hashes_of,
     keys_of,
@@ -27,7 +27,7 @@ from pqassay_lake.history.past import (
     runs_of,
     time_of,
 )
-from pqassay_lake.history.stores import History, NoRunError, Wanted
+from pqassay_lake.history.stores import History, NoRunError, Selection
 
 SCHEMA_VERSION = 1
 
@@ -146,7 +146,7 @@ def runs_view(history: History, most: int) -> HistoryView:
     """
     past = Past(history)
     listed = range(min(most, len(past.runs)))
-    found = past.found({*listed, *(earlier for number in listed for earlier in past.before(number))})
+    found = past.findings({*listed, *(earlier for number in listed for earlier in past.before(number))})
     lines = [
         _line(
             past.runs[number],
@@ -180,7 +180,7 @@ def findings_view(
     """
     past = Past(history)
     number = past.number(run)
-    found = past.found([number])[number]
+    found = past.findings([number])[number]
     compared = past.compared(number, found)
     is_new = compared.is_new[compared.at(found.keys)] & ~found.known
     line = _line(past.runs[number], found, is_new)
@@ -206,7 +206,7 @@ def last_versions(history: History, scope: str) -> dict[str, int]:
         run["run"]: number for number, run in enumerate(runs) if run["scope"] == scope and not run["errored"]
     }
     versions: dict[str, tuple[int, int]] = {}
-    for batch in history.batches(Wanted(("run", "path", "version"), ("table",))):
+    for batch in history.batches(Selection(("run", "path", "version"), ("table",))):
         for row in batch.to_pylist():
             number = good.get(row["run"])
             if number is not None and (row["path"] not in versions or number < versions[row["path"]][0]):
@@ -214,15 +214,15 @@ def last_versions(history: History, scope: str) -> dict[str, int]:
     return {name: version for name, (_, version) in versions.items()}
 
 
-def _line(run: Mapping[str, Any], found: Found, is_new: Any) -> RunLine:
-    told = found.counts & ~found.known
+def _line(run: Mapping[str, Any], findings: RunFindings, is_new: Any) -> RunLine:
+    counted = findings.counts & ~findings.known
     names = ("run", "scope", "partial", "files", "nonconformant", "errored", "exit_code")
     return RunLine(
         at=time_of(run),
-        findings=int(told.sum()),
-        new=int((told & is_new).sum()),
-        known=int((found.counts & found.known).sum()),
-        not_failing=int(found.not_failing.sum()),
+        findings=int(counted.sum()),
+        new=int((counted & is_new).sum()),
+        known=int((findings.counts & findings.known).sum()),
+        not_failing=int(findings.not_failing.sum()),
         **{name: run[name] for name in names},
     )
 

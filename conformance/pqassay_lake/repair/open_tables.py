@@ -126,16 +126,16 @@ def text(value: str) -> str:
 
 
 def _delta(at: TableAt, path: str, name: str, state: DeltaState) -> OpenTable:
-    types = {one.name: _sql_type(one.type, one.decimal) for one in state.schema.partition}
+    types = {field.name: _sql_type(field.type, field.decimal) for field in state.schema.partition}
     entries = {entry.inside: entry for entry in state.entries if entry.inside is not None}
     live = {
         path: LiveFile(entry.path, _partition(entry.action.get("partitionValues"), types))
         for path, entry in entries.items()
     }
     fields = _fields(state)
-    partition = {one.name for one in state.schema.partition}
+    partition = {field.name for field in state.schema.partition}
     properties = object_of(state.metadata.get("configuration"))
-    free = [one["name"] for one in fields if one["name"] not in partition and not _is_made(one)]
+    free = [field["name"] for field in fields if field["name"] not in partition and not _is_made(field)]
     return OpenTable(
         at,
         path,
@@ -145,7 +145,9 @@ def _delta(at: TableAt, path: str, name: str, state: DeltaState) -> OpenTable:
         free[0] if free else "",
         live,
         tuple(
-            one["name"] for one in fields if one["name"] not in partition and _is_comparable(one.get("type"))
+            field["name"]
+            for field in fields
+            if field["name"] not in partition and _is_comparable(field.get("type"))
         ),
         properties.get(VECTORS) == "true",
         properties,
@@ -205,13 +207,15 @@ def _iceberg(at: TableAt, path: str, name: str, catalog: str, state: IcebergStat
     live = {path: LiveFile(entry.path) for path, entry in entries.items()}
     schema_id = state.metadata.get("current-schema-id")
     schemas: Any = state.metadata.get("schemas") or [state.metadata.get("schema")]
-    schema: Any = next((one for one in schemas if one.get("schema-id") == schema_id), schemas[-1])
+    schema: Any = next(
+        (candidate for candidate in schemas if candidate.get("schema-id") == schema_id), schemas[-1]
+    )
     specs: Any = state.metadata.get("partition-specs") or []
-    sources = {one.get("source-id") for spec in specs for one in spec.get("fields", [])}
-    fields = [one for one in schema["fields"] if one.get("id") not in sources] or schema["fields"]
+    sources = {field.get("source-id") for spec in specs for field in spec.get("fields", [])}
+    fields = [field for field in schema["fields"] if field.get("id") not in sources] or schema["fields"]
     manifests: dict[tuple[int, int], list[int]] = {}
-    for one in state.manifests:
-        manifests.setdefault((one.listed.spec, one.listed.content), []).append(one.size)
+    for manifest in state.manifests:
+        manifests.setdefault((manifest.listed.spec, manifest.listed.content), []).append(manifest.size)
     return OpenTable(
         at,
         path,

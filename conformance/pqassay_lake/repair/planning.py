@@ -86,7 +86,7 @@ def plan_of(
     Raises:
         UsageError: A table cannot be read, a name belongs to something other than a table of the report, or no finding counts.
     """
-    tables = {one.path: one for one in report.files if one.kind in TABLES}
+    tables = {file.path: file for file in report.files if file.kind in TABLES}
     names = names or {}
     for path in names:
         if path not in tables:
@@ -114,9 +114,11 @@ def plan_of(
             repaired = {of for of, repair in work if repair != BY_HAND}
             if path in repaired or not repaired:
                 raise
-    steps = [_step(one, repair, opened.get(path), dialect) for (path, repair), one in work.items()]
-    quarantined = [replace(one, repair=BY_HAND) if one.path in left_out else one for one in files.values()]
-    planned = [PlannedTable(one.path, one.kind, one.moment, one.name) for one in opened.values()]
+    steps = [_step(item, repair, opened.get(path), dialect) for (path, repair), item in work.items()]
+    quarantined = [
+        replace(file, repair=BY_HAND) if file.path in left_out else file for file in files.values()
+    ]
+    planned = [PlannedTable(table.path, table.kind, table.moment, table.name) for table in opened.values()]
     return Plan(
         SCHEMA_VERSION,
         "repair plan",
@@ -201,20 +203,20 @@ def _leave_out_unsafe(work: Mapping[tuple[str, str], _Work]) -> set[str]:
     """Exclude files from rewrites if they have an error that a rewrite does not repair, since wrong data might be read and written."""
     unsafe = {
         path: rule
-        for (_, repair), one in work.items()
+        for (_, repair), item in work.items()
         if repair not in SAFE
-        for path in one.files
-        for rule in one.rules
+        for path in item.files
+        for rule in item.rules
     }
     left_out: set[str] = set()
-    for (table, repair), one in work.items():
-        unsafe_files = [path for path in one.files if path in unsafe]
+    for (table, repair), item in work.items():
+        unsafe_files = [path for path in item.files if path in unsafe]
         if table and repair in SAFE and unsafe_files:
             left_out.update(unsafe_files)
             for path in unsafe_files:
-                del one.files[path]
+                del item.files[path]
             rules = ", ".join(sorted({unsafe[path] for path in unsafe_files}))
-            one.notes[
+            item.notes[
                 f"left out: {_count(len(unsafe_files))}, where {rules} must be repaired first, since what is read there may be wrong; then check and plan again"
             ] = None
     return left_out

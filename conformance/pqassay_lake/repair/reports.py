@@ -113,13 +113,13 @@ def of_report(report: Report, name: str, *, with_known: bool = False) -> Reporte
     files: list[Concerned] = []
     for file in report.files:
         findings = [
-            one
-            for one in file.findings
-            if counts(dataclasses.replace(one, known=one.known and not with_known), report.threshold)
+            finding
+            for finding in file.findings
+            if counts(dataclasses.replace(finding, known=finding.known and not with_known), report.threshold)
         ]
         if findings or file.kind in ("delta", "iceberg"):
             files.append(Concerned(file.path, file.kind, findings, file.created_by))
-    return Reported(name, _deepest({one.tier for one in report.coverages.values()}), files)
+    return Reported(name, _deepest({coverage.tier for coverage in report.coverages.values()}), files)
 
 
 def _deepest(tiers: set[Tier]) -> Tier:

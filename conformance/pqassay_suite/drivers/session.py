@@ -34,7 +34,7 @@ MOST_REQUESTS = 500
 """Requests that one process answers."""
 
 GRACE = 2.0
-"""Seconds that a process has to exit after it has closed its stdout."""
+"""Seconds that a process has to exit after it has closed its stdout, or a tenth of its limit for a request, if that is more."""
 
 MORE_THAN_ASKED = "it wrote more than one answer"
 
@@ -240,7 +240,7 @@ class _Exchange:
         goes_on = False
         if not timed_out:
             try:
-                self.process.wait(GRACE)
+                self.process.wait(max(GRACE, self.launcher.limits.seconds / 10))
             except subprocess.TimeoutExpired:
                 goes_on = True
         self.launcher.end(self.process)

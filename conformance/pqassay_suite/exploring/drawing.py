@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from pqassay_suite.exploring.changes import LIES, OPTIONAL, Lie
-from pqassay_suite.exploring.drawn_file import DrawnColumn, DrawnFile, Question, Tree
+from pqassay_suite.exploring.drawn_file import DrawnColumn, DrawnFile, Question, Tree, columns_asked
 from pqassay_suite.exploring.kinds import KINDS
 
 ROWS = (1, 2, 3, 5, 8)
@@ -51,7 +51,7 @@ def questions(draw: st.DrawFn, choices: Choices) -> list[Question]:
     asked = [] if choices.lies else [Question(file, None, names)]
     if choices.scans:
         for tree in [draw(predicates(file)) for _ in range(draw(_COUNTS))]:
-            beside = tuple(name for name in names if name not in _named(tree))
+            beside = tuple(name for name in names if name not in columns_asked(tree))
             leaves_out = bool(beside) and draw(_FLAGS)
             asked.append(Question(file, tree, beside if leaves_out else names))
     return asked
@@ -147,7 +147,3 @@ def _comparisons(draw: st.DrawFn, file: DrawnFile) -> Tree:
     if name in ("in", "not in"):
         return (name, column.name, tuple(draw(st.lists(value, min_size=1, max_size=3))))
     return (name, column.name, draw(value))
-
-
-def _named(tree: Tree) -> set[str]:
-    return {tree[1]} if isinstance(tree[1], str) else {name for part in tree[1:] for name in _named(part)}

@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from pqassay.literals.rows import digest, multiset
 from pqassay_spec.golden.literals import Value
 from pqassay_suite.drivers import protocol
 from pqassay_suite.drivers.driver import DriverUnderTest, NoAnswer
 from pqassay_suite.drivers.protocol import Accept, Reject
 from pqassay_suite.future.files import FutureFile
-from pqassay_suite.judging.row_answers import rows_of
+from pqassay_suite.judging.row_answers import are_rows
 
 Outcome: TypeAlias = Literal[
     "reads", "refuses the column", "refuses the file", "wrong rows", "crash", "not today"
@@ -118,9 +117,6 @@ def _selected(rows: Sequence[Sequence[Value]], places: Sequence[int]) -> list[li
 
 def _compared(answer: Accept, right: Sequence[Sequence[Sequence[Value]]]) -> tuple[_Came, str]:
     """The result of an answer with rows: whether they are among the right ones."""
-    rows = rows_of(answer)
-    if rows is None:
-        is_right = answer.digest in [digest(each) for each in right]
-    else:
-        is_right = multiset(rows) in [multiset(each) for each in right]
-    return ("reads", "") if is_right else ("wrong rows", f"{len(rows or ())} rows, not those of the twin")
+    if any(are_rows(answer, each) for each in right):
+        return "reads", ""
+    return "wrong rows", f"{len(answer.rows or ())} rows, not those of the twin"

@@ -185,6 +185,7 @@ _SPECIAL: Mapping[str, Callable[[Value], bool]] = {
     "a float is NaN": _is_nan,
     "a float is zero": lambda value: isinstance(value, float) and value == 0,
     "a value is null": lambda value: value is None,
+    "a value is a struct": lambda value: isinstance(value, Struct),
 }
 
 _NAMES: Sequence[tuple[type, str]] = (

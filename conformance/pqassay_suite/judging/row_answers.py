@@ -19,6 +19,12 @@ def rows_of(answer: Accept | IgnoredIndex) -> list[list[Value]] | None:
     return None if answer.rows is None else [[read_value(value) for value in row] for row in answer.rows]
 
 
+def are_rows(answer: Accept | IgnoredIndex, right: Sequence[Sequence[Value]]) -> bool:
+    """Whether an answer has exactly these rows, in any order, or their digest."""
+    rows = rows_of(answer)
+    return answer.digest == digest(right) if rows is None else multiset(rows) == multiset(right)
+
+
 def judged_rows(
     golden: GoldenCase,
     wanted: Sequence[Sequence[Value]],

@@ -12,7 +12,7 @@ import shutil
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,7 +26,7 @@ from pqassay.report.run.model import (
     Result,
     RunReport,
 )
-from pqassay.report.run.outcomes import Blame, Operation, Outcome
+from pqassay.report.run.outcomes import PAST_FOREIGN, WRONG_ROWS, Blame, Operation, Outcome
 from pqassay_spec.golden.case import Case, ReadExpectation
 from pqassay_spec.golden.revision import Revision
 from pqassay_suite.cases.case import GoldenCase
@@ -54,6 +54,9 @@ SLOWEST = 5
 """Number of requests that are listed as the slowest of a run."""
 
 Task = tuple[GoldenCase, Operation]
+
+_Undeclared = tuple[GoldenCase, Operation, str]
+"""A task, and a capability that it needs and the driver does not declare."""
 
 
 @dataclass
@@ -135,7 +138,7 @@ def run(
         wanted = tasks(cases, settings.only)
         if settings.tasks:
             wanted = [task for task in wanted if (task[0].case.id, task[1]) in settings.tasks]
-        work, undeclared, not_asked = asking.chosen(wanted)
+        work, undeclared = asking.chosen(wanted)
         done: list[_Done] = []
         with ThreadPoolExecutor(max_workers=max(settings.jobs, 1)) as pool:
             try:
@@ -147,7 +150,7 @@ def run(
                 driver.launcher.stop()
                 pool.shutdown(cancel_futures=True)
                 raise
-        new = list(unseen(driver, [one.result for one in done if one.result]))
+        new = [*unseen(driver, [one.result for one in done if one.result]), *asking.undeclared(undeclared)]
     finally:
         driver.close()
     # The answer of an unstable driver about a parent shows nothing about the case.
@@ -157,9 +160,10 @@ def run(
     results += new
     scored = [
         (golden.case, operation)
-        for golden, operation in undeclared
+        for golden, operation, _ in undeclared
         if operation != "scan" or golden.case.expect.scan != "exposure"
     ]
+    not_asked = _not_asked(undeclared)
     exposures = [one.exposure for one in done if one.exposure]
     left_aside = sum(one.left_aside for one in done)
     known = expectations or Expectations()
@@ -168,7 +172,8 @@ def run(
     for golden, operation in work:
         asked.setdefault(golden.case.id, []).append(operation)
     by_chance = {result.case for result in report.results if result.outcome == "unstable"}
-    report = dataclasses.replace(report, asked=asked, refused=sorted(asking.refused - by_chance))
+    refused = sorted(case for case in asking.refused - by_chance if "read" in asked.get(case, ()))
+    report = dataclasses.replace(report, asked=asked, refused=refused)
     if revision is None:
         return report
     return counted_by(revision, report, cases, scored, narrowed=bool(settings.only or settings.tasks))
@@ -187,8 +192,13 @@ def declared(
     """
     with contextlib.closing(DriverUnderTest(settings)) as driver:
         hello = driver.greet()
-    work, _, missing = _Asking(driver, hello, settings, Times()).chosen(tasks(cases, settings.only))
-    return hello, len(work), missing
+    work, undeclared = _Asking(driver, hello, settings, Times()).chosen(tasks(cases, settings.only))
+    return hello, len(work), _not_asked(undeclared)
+
+
+def _not_asked(undeclared: Sequence[_Undeclared]) -> list[NotAsked]:
+    """The number of questions that each undeclared capability excludes."""
+    return [NotAsked(*counted) for counted in sorted(Counter(name for *_, name in undeclared).items())]
 
 
 class _Asking:
@@ -204,24 +214,46 @@ class _Asking:
         self.refused: set[str] = set()
         """Ids of cases whose file was refused although it is valid: a reader may refuse it or return its rows."""
 
-    def chosen(self, work: Sequence[Task]) -> tuple[list[Task], list[Task], list[NotAsked]]:
-        """The tasks that the driver's capabilities allow, the other tasks, and the capabilities that these need."""
-        if self.hello is None:
-            return list(work), [], []
+    def chosen(self, work: Sequence[Task]) -> tuple[list[Task], list[_Undeclared]]:
+        """The tasks that the driver's capabilities allow, and the other tasks."""
         chosen_tasks: list[Task] = []
-        others: list[Task] = []
-        missing: Counter[str] = Counter()
+        others: list[_Undeclared] = []
         for golden, operation in work:
             case, needs = golden.case, [*golden.facts.needs, *needs_of_rows(golden.rows)]
-            lacking = missing_capability(
+            lacking = self.hello and missing_capability(
                 operation, case.family, case.requires, needs, self.hello.capabilities, self.hello.lacks
             )
             if lacking:
-                missing[lacking] += 1
-                others.append((golden, operation))
+                others.append((golden, operation, lacking))
             else:
                 chosen_tasks.append((golden, operation))
-        return chosen_tasks, others, [NotAsked(name, count) for name, count in sorted(missing.items())]
+        return chosen_tasks, others
+
+    def undeclared(self, others: Sequence[_Undeclared]) -> Iterator[Result]:
+        """Ask once for each undeclared capability, about a valid file and a damaged one; yield a failure if the rows are wrong.
+
+        A driver may refuse what it does not declare. Without these questions, it would be right in everything by declaring little.
+        """
+        asked: set[tuple[str, str]] = set()
+        wrong: set[str] = set()
+        for golden, operation, capability in others:
+            case = golden.case
+            if operation not in PAST_FOREIGN or case.expect.scan == "exposure":
+                continue
+            if capability in wrong or (capability, case.kind) in asked:
+                continue
+            asked.add((capability, case.kind))
+            result = self.ask((golden, operation)).result
+            if result and result.severity in WRONG_ROWS:
+                wrong.add(capability)
+                yield dataclasses.replace(
+                    result,
+                    case=f"hello/{capability}",
+                    family="",
+                    operation="hello",
+                    reason=f"not declared, but {operation} of {case.id} returns wrong rows",
+                    cause=f"{capability} is not declared: {result.cause}",
+                )
 
     def ask(self, task: Task) -> _Done:
         """Ask for one operation on one case."""

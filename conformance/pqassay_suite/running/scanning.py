@@ -167,6 +167,7 @@ class Scanning:
         self.switches_off, self.accidents = switches_off, accidents
         self.driver, self.golden, self.semantics, self.kept = driver, golden, semantics, kept
         self._hangs = self._exchanges = 0
+        self._spoils = False
         self.queries = list(islice(self._known(queries_about(golden)), most))
 
     def _known(self, asked: Sequence[CaseQuery]) -> Iterator[KnownQuery]:
@@ -179,11 +180,17 @@ class Scanning:
                 continue
 
     def ask(self) -> list[Judged]:
-        """The results of all queries with the index; bad answers are retried in a fresh process, if this one had answered before."""
-        judged = self._asked(self.golden, self.queries, "on")
+        """The results of all queries with the index; bad answers are retried in a fresh process, if this one had answered before.
+
+        The first query that decides is asked again at the end: what a reader remembers of a file must not change its answer.
+        """
+        decisive = next((place for place, known in enumerate(self.queries) if known.query.decides), 0)
+        judged = self._asked(self.golden, [*self.queries, *self.queries[decisive : decisive + 1]], "on")
+        repeated = judged.pop() if judged else None
+        if repeated and not repeated.is_right and all(one.no_answer is None for one in judged):
+            judged[decisive] = repeated
         if any(not one.is_right for one in judged) and self.driver.may_ask_again():
-            self.driver.start_afresh()
-            again = iter(self._asked(self.golden, [one.known for one in judged if not one.is_right], "on"))
+            again = iter(self._asked_again([one.known for one in judged if not one.is_right]))
             asked = [(one, one if one.is_right else next(again)) for one in judged]
             judged = [
                 replace(now, before=one) if now.is_right and now is not one else now for one, now in asked
@@ -191,6 +198,20 @@ class Scanning:
             if any(one.before is not None for one in judged):
                 self.driver.is_unstable = True
         return judged
+
+    def _asked_again(self, wrong: Sequence[KnownQuery]) -> list[Judged]:
+        """The results of queries in a fresh process.
+
+        If the last one fails in another way when it is asked alone, a failure spoils the next answer: from then on, each is asked alone.
+        """
+        self.driver.start_afresh()
+        found = self._asked(self.golden, wrong, "on")
+        failed = [(known, one.told) for known, one in zip(wrong, found, strict=True) if not one.is_right]
+        if len(failed) > 1 and self._hangs < MOST_HANGS:
+            self.driver.start_afresh()
+            (alone,) = self._asked(self.golden, [failed[-1][0]], "on")
+            self._spoils = alone.told != failed[-1][1]
+        return self._asked(self.golden, wrong, "on") if self._spoils else found
 
     def blames(self, wrong: Sequence[Judged]) -> list[Blame | None]:
         """For each wrong answer, whether it is right without the index, and whether the index or a filter causes the error."""
@@ -212,8 +233,13 @@ class Scanning:
         ]
 
     def _asked(self, golden: GoldenCase, asked: Sequence[KnownQuery], index: Index) -> list[Judged]:
-        if not asked:
-            return []
+        if self._spoils:
+            return [one for known in asked for one in self._asked_together(golden, [known], index)]
+        return self._asked_together(golden, asked, index) if asked else []
+
+    def _asked_together(self, golden: GoldenCase, asked: Sequence[KnownQuery], index: Index) -> list[Judged]:
+        if self._spoils:
+            self.driver.start_afresh()
         if self._hangs >= MOST_HANGS:
             return [Judged(known, no_answer=NOT_ASKED) for known in asked]
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:

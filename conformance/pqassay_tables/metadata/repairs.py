@@ -51,6 +51,9 @@ DELTA_VECTOR = Repair("correct entries", "a commit that adds the same path with 
 DELTA_ROW_IDS = Repair("correct entries", "a commit that adds the same paths with fresh row ids")
 DELTA_BEFORE = Repair("go back to an earlier version", "RESTORE TABLE … TO VERSION AS OF, to a version before the rows were deleted; then delete them again")  # fmt: skip
 DELTA_CHECKPOINT = Repair("write a new checkpoint", "a new checkpoint, written from the log")
+DELTA_COMPACTION = Repair(
+    "remove log compactions", "remove the log compaction: readers then read the commits"
+)
 DELTA_CHECKSUM = Repair("remove checksum files", "remove the file: it is optional, and may not be overwritten")  # fmt: skip
 
 OF_FILES: Mapping[TableKind, Repair] = {"delta": DELTA_FILE, "iceberg": ICEBERG_FILE}

@@ -9,7 +9,9 @@ from typing import Any, cast
 from pqassay.stores.table_files import TableAt
 from pqassay.under_test.file import FileUnderTest, NotApplicable, NotChecked, Remembered
 from pqassay_spec.base.errors import FormatError
-from pqassay_tables.metadata.iceberg.metadata import metadata_file, read_metadata
+from pqassay_spec.table.iceberg import VERSION_HINT
+from pqassay_spec.table.layout import ICEBERG_METADATA
+from pqassay_tables.metadata.iceberg.metadata import metadata_file, metadata_version, read_metadata
 from pqassay_tables.metadata.iceberg.schema import Columns, columns_of, objects
 from pqassay_tables.metadata.iceberg.state import PARQUET, PUFFIN, IcebergState
 from pqassay_tables.under_test.states import iceberg_state
@@ -84,6 +86,13 @@ class IcebergTable(TableUnderTest):
         notes: list[str] = []
         if state.file.startswith("metadata/") and not state.file.removeprefix("metadata/").startswith("v"):
             notes.append(f"the snapshot is that of {state.file}; a catalog may point to another file")
+        with contextlib.suppress(OSError, ValueError):
+            hint = f"{ICEBERG_METADATA}/{VERSION_HINT}"
+            newest = metadata_version(state.file)
+            if not self.at.moment.pointer and 0 <= int(self.at.read(hint)) != newest:
+                notes.append(
+                    f"{hint} names another version than {newest}, the newest; some readers read that one"
+                )
         others = Counter(entry.format for entry in state.entries if entry.format not in (PARQUET, PUFFIN))
         notes.extend(
             f"{count} files of the table are {name}, and not judged" for name, count in others.items()

@@ -30,7 +30,7 @@ from pqassay_spec.table.layout import (
 from pqassay_tables.metadata.avro import avro_span, container
 from pqassay_tables.metadata.delta.actions import Json, line_span, parse
 from pqassay_tables.metadata.delta.segment import NoVersionError
-from pqassay_tables.metadata.delta.state import DeltaState, states_of_checkpoint
+from pqassay_tables.metadata.delta.state import DeltaState, states_of_checkpoint, states_of_compactions
 from pqassay_tables.metadata.iceberg.metadata import NotKnownError
 from pqassay_tables.metadata.iceberg.state import ElsewhereError
 from pqassay_tables.under_test.states import delta_state
@@ -107,6 +107,22 @@ class DeltaTable(TableUnderTest):
             return delta_state(self.at)
 
     @Remembered
+    def summaries(self) -> list[tuple[str, DeltaState, DeltaState]]:
+        """What the checkpoint and the log compactions call themselves, and the states by each and by the log.
+
+        Raises `NotApplicable` if there are none, and `NotChecked` if one of them or the log cannot be read.
+        """
+        try:
+            compactions = list(states_of_compactions(self.at, self.state.segment))
+        except (FormatError, OSError) as error:
+            raise NotChecked(f"a log compaction cannot be read: {error}", "file") from None
+        if not compactions:
+            return [("checkpoint", *self.checkpoint)]
+        with suppress(NotApplicable):
+            return [("checkpoint", *self.checkpoint), *compactions]
+        return compactions
+
+    @Remembered
     def checkpoint(self) -> tuple[DeltaState, DeltaState]:
         """The state at the version of the checkpoint, read from the checkpoint alone and from the earlier log.
 
@@ -146,10 +162,6 @@ class DeltaTable(TableUnderTest):
                 f"a catalog manages the table, and may have newer versions than {state.segment.version}"
             )
         with suppress(OSError):
-            if any(name.endswith(".compacted.json") for name in self.at.listed(DELTA_LOG)):
-                notes.append(
-                    "compacted commits in the log are not compared with the commits that they replace"
-                )
             if named := [name for name in self.at.listed(ICEBERG_METADATA) if is_iceberg_metadata(name)]:
                 notes.append(
                     "it is judged only as a Delta table; to judge its Iceberg metadata too, name their file: "

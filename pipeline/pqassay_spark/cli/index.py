@@ -133,7 +133,7 @@ def _add_to_directories(
         from pqassay_spark.index.file_work import Outcome
         from pqassay_spec.directory.codes import Granularity, IndexType
 
-        wanted = WantedIndex(
+        indexes = WantedIndex(
             IndexType[kind.name], tuple(columns), Granularity[granularity.name], max_bytes=max_bytes
         )
         with (
@@ -143,7 +143,7 @@ def _add_to_directories(
             done = index_directories(
                 spark,
                 path,
-                wanted,
+                indexes,
                 force=force,
                 inside_table=inside_table,
                 progress=None if bar is None else bar.show,

@@ -62,7 +62,7 @@ class WantedIndex:
 def index_directories(
     spark: SparkSession,
     root: str | os.PathLike[str],
-    wanted: WantedIndex,
+    indexes: WantedIndex,
     *,
     force: bool = False,
     inside_table: bool = False,
@@ -75,7 +75,7 @@ def index_directories(
     Args:
         spark: The session.
         root: The folder, or a single file.
-        wanted: The indexes.
+        indexes: The indexes.
         force: Replace fresh indexes as well.
         inside_table: Do it even inside a table (Iceberg, Delta, …) whose manifests record the old file size.
         progress: Called with the number of completed files, and of all files.
@@ -110,7 +110,7 @@ def index_directories(
     outcomes = run_tasks(
         spark,
         packed(files, [file.size for file in files], cores(spark)),
-        partial(_index_all, wanted, force, inside_table),
+        partial(_index_all, indexes, force, inside_table),
         lost=lambda file: outcomes_of(file.names, Outcome.REFUSED, WORKER_DIED),
         progress=tell,
     )
@@ -118,12 +118,12 @@ def index_directories(
 
 
 def _index_all(
-    wanted: WantedIndex, force: bool, inside_table: bool, number: int, files: Sequence[DataFile]
+    indexes: WantedIndex, force: bool, inside_table: bool, number: int, files: Sequence[DataFile]
 ) -> list[FileOutcome]:
     del number
 
     def index(file: DataFile) -> list[FileOutcome]:
-        left = missing(file.path, wanted, force=force)
+        left = missing(file.path, indexes, force=force)
         if not left:
             return outcomes_of(file.names, Outcome.FRESH)
         add_indexes(file.path, left, inside_table=inside_table)
@@ -135,7 +135,7 @@ def _index_all(
     return [one for file in files for one in answered(partial(index, file), refused(file), file.path)]
 
 
-def missing(path: str, wanted: WantedIndex, *, force: bool = False) -> list[Request]:
+def missing(path: str, indexes: WantedIndex, *, force: bool = False) -> list[Request]:
     """The indexes for which a file has no fresh entry, or all with ``force``; reads only the footer.
 
     Raises:
@@ -148,7 +148,7 @@ def missing(path: str, wanted: WantedIndex, *, force: bool = False) -> list[Requ
     fresh: set[EntryKey] = (
         set() if force else {one.entry.key for one in read_entries(metadata, tuple(IndexType)).entries}
     )
-    return [request for request in wanted.requests(metadata) if request.key not in fresh]
+    return [request for request in indexes.requests(metadata) if request.key not in fresh]
 
 
 __all__ = ["WantedIndex", "index_directories", "missing"]

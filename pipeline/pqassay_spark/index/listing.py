@@ -146,10 +146,10 @@ def _look_at(target: targets.Target, name: str) -> tuple[DataFile, tuple[int, in
     return DataFile(target.path, (name,), 0, 0, target.trouble or kinds.SPECIAL), None
 
 
-def _joined(found: Iterable[tuple[DataFile, tuple[int, int] | None]]) -> Iterable[DataFile]:
+def _joined(listed: Iterable[tuple[DataFile, tuple[int, int] | None]]) -> Iterable[DataFile]:
     """Merge symbolic links to one file into one entry, because two tasks must not rewrite it at once."""
     by_inode: dict[tuple[int, int], list[DataFile]] = {}
-    for file, inode in found:
+    for file, inode in listed:
         if inode is None:
             yield file
         else:

@@ -100,19 +100,19 @@ def index_files(
         JobError: The executors cannot do it.
         OSError: The table cannot be written.
     """
-    wanted = _columns(columns)
+    names_of_columns = _columns(columns)
     listing = list_files(root)
     if listing.store:
         from pqassay_spark.index.stored_file import require_objects  # noqa: PLC0415 - most files are local
 
         require_objects(listing)
-    _require_sense(listing, wanted, inside_table=inside_table)
+    _require_sense(listing, names_of_columns, inside_table=inside_table)
     folder = _table_folder(table, local_path(root), listing)
-    settings = Settings(wanted, None, 0, force, inside_table, max_bytes)
-    if folder is None and len(wanted) > 1:
+    settings = Settings(names_of_columns, None, 0, force, inside_table, max_bytes)
+    if folder is None and len(names_of_columns) > 1:
         raise Refused(
-            f"a file holds only the index of {wanted[0]}; for other columns, name the folder "
-            "of an index table (--table), or name one column"
+            f"a file holds only the index of {names_of_columns[0]}; for other columns, name "
+            "the folder of an index table (--table), or name one column"
         )
     if folder is None:
         outcomes = _run(spark, settings, listing, Survey(), progress)
@@ -129,7 +129,7 @@ def index_files(
                 f"{folder} cannot be read; if it is an index table, remove it, else name another folder"
             )
         with table_upkeep.run_number(folder) as run:
-            settings = Settings(wanted, str(folder.resolve()), run, force, inside_table, max_bytes)
+            settings = Settings(names_of_columns, str(folder.resolve()), run, force, inside_table, max_bytes)
             outcomes = _run(spark, settings, listing, known, progress)
         _remove_leftovers(listing)
         names = {name for file in listing.files for name in file.names}
@@ -149,8 +149,8 @@ def index_files(
     valid = {
         path for (path, _), last in after.latest.items() if states.get(path) == (last.size, last.modified)
     }
-    told = names - (refused - valid)
-    return IndexRun(listing.root, outcomes, folder, *after.rows_of(told), warnings)
+    reported = names - (refused - valid)
+    return IndexRun(listing.root, outcomes, folder, *after.rows_of(reported), warnings)
 
 
 def _columns(columns: Sequence[str]) -> tuple[str, ...]:

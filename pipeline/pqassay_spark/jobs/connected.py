@@ -232,7 +232,7 @@ class _Mapped:
 
 def missing_modules(spark: SparkSession, modules: Sequence[str]) -> list[str]:
     """The modules that an executor's Python lacks, except pyarrow, which is always required."""
-    wanted = list(modules)
+    names = list(modules)
 
     def missing(batches: Any) -> Any:
         import importlib.util  # noqa: PLC0415 - this function is sent
@@ -241,14 +241,14 @@ def missing_modules(spark: SparkSession, modules: Sequence[str]) -> list[str]:
 
         for _ in batches:
             pass
-        found: list[str] = []
-        for name in wanted:
+        lacking: list[str] = []
+        for name in names:
             try:
                 if importlib.util.find_spec(name) is None:
-                    found.append(name)
+                    lacking.append(name)
             except ImportError:
-                found.append(name)
-        yield pa.record_batch([pa.array(found, pa.string())], names=["name"])
+                lacking.append(name)
+        yield pa.record_batch([pa.array(lacking, pa.string())], names=["name"])
 
     # An executor could not import the module of this function, so the function is sent as code.
     missing.__module__ = "__main__"

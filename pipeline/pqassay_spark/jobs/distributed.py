@@ -26,8 +26,8 @@ from pqassay_spark.jobs.spark_jobs import (
     JobError,
     accumulator,
     is_of_spark,
+    meaning_of,
     packed,
-    told,
     unpacked,
     watched,
 )
@@ -124,7 +124,7 @@ def _run_job(
     except Exception as error:
         if not is_of_spark(error):
             raise
-        match, reason = _TASK.search(str(error)), told(error)
+        match, reason = _TASK.search(str(error)), meaning_of(error)
         if match is None or not reason.is_crash:
             raise reason from error
         return answers, tasks[int(match[1])]

@@ -80,11 +80,11 @@ def open_session(
     from pyspark.sql import SparkSession  # noqa: PLC0415 - see `open_session`
 
     require_spark_home(pyspark.__version__)
-    wanted = master
-    if wanted is None:
-        wanted = pyspark.SparkConf().get("spark.master", "local[*]") if is_submitted else "local[*]"
-    require_master(str(wanted))
-    is_local = str(wanted).startswith("local")
+    chosen_master = master
+    if chosen_master is None:
+        chosen_master = pyspark.SparkConf().get("spark.master", "local[*]") if is_submitted else "local[*]"
+    require_master(str(chosen_master))
+    is_local = str(chosen_master).startswith("local")
     if is_local:
         require_arrow()
         os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
@@ -93,7 +93,7 @@ def open_session(
     was_running = is_running()
     builder = SparkSession.builder.appName(name)
     if master is not None or not is_submitted:
-        builder = builder.master(str(wanted))
+        builder = builder.master(str(chosen_master))
         sockets = own_sockets() if is_local and not was_running else {}  # they hold from Java's start
         ours = {**LOCAL_SETTINGS, **sockets} if is_local else STARTING
         settings = {**ours, **(settings or {})}
@@ -101,10 +101,10 @@ def open_session(
         builder = builder.config(key, value)
     try:
         if not is_submitted:
-            _start_java({"spark.master": str(wanted), "spark.app.name": name, **(settings or {})})
+            _start_java({"spark.master": str(chosen_master), "spark.app.name": name, **(settings or {})})
         session = builder.getOrCreate()
     except spark_errors() as error:
-        raise SparkStartError(start_trouble(str(error), str(wanted))) from None
+        raise SparkStartError(start_trouble(str(error), str(chosen_master))) from None
     if not is_local and not was_running:
         try:
             require_workers(session)

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import atexit
 import importlib.util
+import marshal
 import shutil
 import tempfile
 import zipfile
 from collections.abc import Sequence
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -78,14 +80,14 @@ def missing_modules(spark: SparkSession, modules: Sequence[str]) -> list[str]:
     def missing(_: int) -> list[str]:
         import importlib.util  # noqa: PLC0415 - this function is sent
 
-        found: list[str] = []
+        lacking: list[str] = []
         for name in modules:
             try:
                 if importlib.util.find_spec(name) is None:
-                    found.append(name)
+                    lacking.append(name)
             except ImportError:
-                found.append(name)
-        return found
+                lacking.append(name)
+        return lacking
 
     # An executor could not import the module of this function, so the function is sent as code.
     missing.__module__ = "__main__"
@@ -95,7 +97,10 @@ def missing_modules(spark: SparkSession, modules: Sequence[str]) -> list[str]:
 
 
 def write_archive(path: Path) -> Path:
-    """Write the packages as an archive that Python can import from."""
+    """Write the packages as an archive that Python can import from, with modules compiled for this Python beside their sources.
+
+    Each process of an executor would compile them again, which takes a second. Another version of Python uses the sources.
+    """
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for package in PACKAGES:
             spec = importlib.util.find_spec(package)
@@ -106,4 +111,13 @@ def write_archive(path: Path) -> Path:
                 inside = file.relative_to(root.parent).as_posix()
                 if file.is_file() and file.parent.name != "__pycache__" and not inside.startswith(LEFT_OUT):
                     archive.write(file, inside)
+                    if file.suffix == ".py":
+                        archive.writestr(f"{inside}c", _compiled(file))
     return path
+
+
+def _compiled(source: Path) -> bytes:
+    """The content of the compiled file of a module, which Python uses without a look at the source: PEP 552."""
+    unchecked = (0b01).to_bytes(4, "little") + importlib.util.source_hash(source.read_bytes())
+    code = SourceFileLoader(source.stem, str(source)).get_code(source.stem)
+    return importlib.util.MAGIC_NUMBER + unchecked + marshal.dumps(code)

@@ -102,7 +102,7 @@ def require_modules(spark: SparkSession, *, is_deep: bool = False) -> None:
     try:
         missing = ask(spark, shipping.NEEDED + (shipping.NEEDED_FOR_VALUES if is_deep else ()))
     except Exception as error:  # noqa: BLE001 - whatever Spark raises for a job that fails
-        raise told(error) from None
+        raise meaning_of(error) from None
     if missing:
         raise JobError(lacking(missing))
 
@@ -139,7 +139,7 @@ def run(
         except Exception as error:
             if not is_of_spark(error):
                 raise
-            raise told(error) from None
+            raise meaning_of(error) from None
     counter = accumulator(spark, (0, 0), _sum_of)
 
     def job() -> list[bytes]:
@@ -154,7 +154,7 @@ def run(
     except Exception as error:
         if not is_of_spark(error):
             raise
-        raise told(error) from None
+        raise meaning_of(error) from None
     glance()
     return results
 
@@ -231,8 +231,8 @@ def accumulator(
     return spark.sparkContext.accumulator(zero, Merged())
 
 
-def _sum_of(one: Counts, other: Counts) -> Counts:
-    return one[0] + other[0], one[1] + other[1]
+def _sum_of(counts: Counts, other: Counts) -> Counts:
+    return counts[0] + other[0], counts[1] + other[1]
 
 
 def is_of_spark(error: Exception) -> bool:
@@ -254,7 +254,7 @@ NO_JAVA = "Spark's Java process ended; is there enough memory? Files that are do
 """The message in that case."""
 
 
-def told(error: BaseException) -> JobError:
+def meaning_of(error: BaseException) -> JobError:
     """The meaning of a failed job, in one line."""
     text = str(error)
     if java_is_gone(error):

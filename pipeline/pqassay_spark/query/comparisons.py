@@ -113,15 +113,15 @@ def _whole(kind: Any, literals: Sequence[Any]) -> Constants:
     bits = WHOLE_BITS[type(kind)]
     if not all(map(_is_number, literals)):
         return None
-    exact = [one for one in literals if not isinstance(one, float)]
+    exact = [literal for literal in literals if not isinstance(literal, float)]
     if len(exact) < len(literals):  # compared as doubles, all of them
-        if any(isinstance(one, Decimal) for one in exact) or any(map(math.isnan, literals)):
+        if any(isinstance(literal, Decimal) for literal in exact) or any(map(math.isnan, literals)):
             return None
-        if bits > 32 and any(abs(one) >= EXACT_DOUBLE for one in literals if not math.isinf(one)):
+        if bits > 32 and any(abs(literal) >= EXACT_DOUBLE for literal in literals if not math.isinf(literal)):
             return None
     elif not _have_common_type(DIGITS[bits], 0, literals):
         return None
-    if any(not -GREATEST_LONG - 1 <= one <= GREATEST_LONG for one in exact):
+    if any(not -GREATEST_LONG - 1 <= literal <= GREATEST_LONG for literal in exact):
         return None  # Spark replaces `<` and `>` by TRUE or FALSE, for nulls as well
     return list(literals)
 

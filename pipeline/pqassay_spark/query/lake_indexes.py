@@ -128,9 +128,9 @@ class LakeIndexes:
         return self.before.get(name) == now
 
 
-def identity(found: os.stat_result) -> Identity:
+def identity(status: os.stat_result) -> Identity:
     """The identity of a file, which distinguishes it from a file that replaces it."""
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
 def identities(folder: str) -> dict[str, Identity]:

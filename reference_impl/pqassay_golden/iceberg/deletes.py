@@ -148,15 +148,15 @@ def swapped(first: int) -> Files:
 # ------------------------------------------------------------------------------------------------------------- row ids
 
 
-def row_ids(own: int = 100) -> Files:
+def row_ids(first: int = 100) -> Files:
     """A table of version 3 with two files: the rows of the first inherit their ids, the second has its own.
 
     Args:
-        own: The first row id of the second file.
+        first: The first row id of the second file.
     """
     entries = [
         entry(data_file("data/part-0.parquet", PARTS[0], ROWS)),
-        entry(data_file("data/part-1.parquet", PARTS[1], ROWS, first_row_id=own)),
+        entry(data_file("data/part-1.parquet", PARTS[1], ROWS, first_row_id=first)),
     ]
     of_list = {"first_row_id": 64}
     return table(
@@ -179,7 +179,7 @@ _bad = partial(bad, (*PLAIN_TABLES, *GOOD_TABLES), tier="values")
 BAD_TABLES = (
     _bad("deletes-of-the-same-age", "An equality delete is not newer than the data", COME_BACK, deletes(sequence=1), "026", of="deletes", tier="meta"),
     _bad("sort-order-of-nobody", "A file has a sort order that the table does not know", "Readers sort the rows once more.", sorted_rows(order=7), "027", of="sorted", tier="meta"),
-    _bad("row-ids-twice", "Rows of two files have the same ids", "Changes of one row are shown as those of another.", row_ids(own=71), "028", of="row-ids", tier="meta"),
+    _bad("row-ids-twice", "Rows of two files have the same ids", "Changes of one row are shown as those of another.", row_ids(first=71), "028", of="row-ids", tier="meta"),
     _bad("next-row-id-too-small", "The next row id is that of a row", "New rows get the ids of others.", TableMutation(file=METADATA, op="set", line=0, path="next-row-id", to=107), "029", of="row-ids", tier="meta"),
     _bad("row-ids-of-the-future", "A snapshot gives away row ids beyond the next one", "New rows get the ids of others.", TableMutation(file=METADATA, op="set", line=0, path="snapshots.[0].added-rows", to=109), "092", of="row-ids", tier="meta"),
     _bad("equality-without-its-column", "An equality delete compares a column that its file does not have", "Other rows are deleted, or none.", deletes(compared=2), "044", of="deletes", tier="footer"),

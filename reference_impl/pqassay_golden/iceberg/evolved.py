@@ -247,7 +247,7 @@ def sites(of_lower: Mapping[int, bytes] | None = None, key: int = 2) -> Files:
         key: The id of the lower bound of the name.
     """
     lower = {1: decimal(15_000), key: b"elm", 3: point(-10.0, 45.0), 4: point(-10.0, 45.0)}
-    one = data_file(
+    site = data_file(
         SITE,
         SITE_DATA,
         2,
@@ -256,7 +256,7 @@ def sites(of_lower: Mapping[int, bytes] | None = None, key: int = 2) -> Files:
         lower_bounds={**lower, **(of_lower or {})},
         upper_bounds={1: decimal(20_000), 2: b"oak", 3: point(5.5, 60.0), 4: point(5.5, 60.0)},
     )
-    entries = [entry(one)]
+    entries = [entry(site)]
     more: Json = {"rows": 2, "version": 3, "next_row_id": 2, "last_column_id": 6}
     return table(SITES, entries, {SITE: SITE_DATA}, manifests_of=3, of_list={"first_row_id": 0}, **more)
 

@@ -59,7 +59,7 @@ def metadata(
     ``more`` are its other members, with ``_`` for ``-``.
     """
     totals = {} if rows is None else {"total-records": str(rows)}
-    one: Json = {
+    snapshot_record: Json = {
         "snapshot-id": SNAPSHOT,
         "sequence-number": sequence,
         "timestamp-ms": 1_700_000_000_000,
@@ -84,15 +84,15 @@ def metadata(
         "properties": {},
         "current-snapshot-id": snapshot,
         "refs": {"main": {"snapshot-id": snapshot, "type": "branch"}},
-        "snapshots": [one],
+        "snapshots": [snapshot_record],
         **{name.replace("_", "-"): value for name, value in more.items()},
     }
     if version >= ROW_IDS_SINCE:
         content.setdefault("next-row-id", 0)
-        one |= {"first-row-id": 0, "added-rows": content["next-row-id"]}
+        snapshot_record |= {"first-row-id": 0, "added-rows": content["next-row-id"]}
     if version == 1:
         # Some readers refuse a snapshot whose sequence number is greater than the one that they assume for version 1.
-        del one["sequence-number"], content["last-sequence-number"]
+        del snapshot_record["sequence-number"], content["last-sequence-number"]
         content |= {"schema": {"type": "struct", "fields": list(columns)}, "partition-spec": list(partition)}
     return f"{json.dumps(content, separators=(',', ':'))}\n".encode()
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
 from pqassay_golden.pm.recipes import (
@@ -101,58 +100,35 @@ def tiny(
     return TinyParquet(columns, row_group_rows=ROWS_OF_A_GROUP, keys=keys, **options)
 
 
-@cache
-def parquet() -> bytes:
-    """A file with two row groups, bloom filters of one column, and the key."""
-    return tiny(bloom_filters=("venue",)).build()
+PLAIN = tiny(bloom_filters=("venue",)).build()
+"""A file with two row groups, bloom filters of one column, and the key."""
+
+WITHOUT_KEY = tiny(key=None).build()
+"""The same file, as other software than QuestDB writes it."""
+
+WITH_GAP = tiny(described_columns=WITH_IDS).build()
+"""A file of a table from which a column was dropped: the numbers of its columns have a gap."""
+
+WITHOUT_ROWS = tiny(0, key=None).build()
+WITHOUT_TIMESTAMP = tiny(key=questdb_json(UNDESIGNATED)).build()
+"""A file of a table without designated timestamp."""
+
+_OF_PRICES = "footer.row_groups[0].columns[2].meta_data.statistics"
+WITH_INEXACT = mutate(
+    mutate(PLAIN, set_to(f"{_OF_PRICES}.is_min_value_exact", False)),
+    set_to(f"{_OF_PRICES}.distinct_count", 4),
+)
+"""A file with an inexact bound and a distinct count, which the tiny writer does not write."""
+
+BEFORE = tiny(ROWS_OF_A_GROUP).build()
+"""A file with only the first row group."""
 
 
-@cache
-def parquet_without_key() -> bytes:
-    """The same file, as other software than QuestDB writes it."""
-    return tiny(key=None).build()
-
-
-@cache
-def parquet_with_ids() -> bytes:
-    """A file of a table from which a column was dropped: the numbers of its columns have a gap."""
-    return tiny(described_columns=WITH_IDS).build()
-
-
-@cache
-def parquet_without_rows() -> bytes:
-    """A file with only a schema."""
-    return tiny(0, key=None).build()
-
-
-@cache
-def parquet_undesignated() -> bytes:
-    """A file of a table without designated timestamp."""
-    return tiny(key=questdb_json(UNDESIGNATED)).build()
-
-
-@cache
-def parquet_inexact() -> bytes:
-    """A file with an inexact bound and a distinct count, which the tiny writer does not write."""
-    path = "footer.row_groups[0].columns[2].meta_data.statistics"
-    data = mutate(parquet(), Mutation("set", f"{path}.is_min_value_exact", False))
-    return mutate(data, Mutation("set", f"{path}.distinct_count", 4))
-
-
-@cache
-def parquet_before() -> bytes:
-    """A file with only the first row group."""
-    return tiny(ROWS_OF_A_GROUP).build()
-
-
-@cache
-def parquet_appended() -> bytes:
+def _appended() -> bytes:
     """The same file after an update: the old footer stays after the first row group, and is unused."""
-    before = parquet_before()
-    metadata, start, _ = _footer(before)
-    unused = len(before) - start
-    tree = take_apart(tiny(key=questdb_json(unused_bytes=unused)).build())
-    tree.body.insert(len(metadata.row_groups[0].columns), Piece("", lambda: before[start:]))
+    metadata, start, _ = _footer(BEFORE)
+    tree = take_apart(tiny(key=questdb_json(unused_bytes=len(BEFORE) - start)).build())
+    tree.body.insert(len(metadata.row_groups[0].columns), Piece("", lambda: BEFORE[start:]))
     return put_together(tree)
 
 
@@ -162,6 +138,8 @@ def _footer(data: bytes) -> tuple[FileMetaData, int, int]:
     framing = read_framing(source)
     return read_footer(source, framing)[0], framing.footer_start, framing.footer_length
 
+
+APPENDED = _appended()
 
 # ------------------------------------------------------------------------------------- the snapshots that describe them
 
@@ -207,14 +185,14 @@ INFERRED = (
     *COLUMNS[2:],
 )
 
-PAIRED = described(parquet(), filtered=True, **SORTED)
-PAIRED_EXTERNAL = described(parquet(), filtered=True, external=True, **SORTED)
-FIRST = described(parquet_before(), **SORTED)
+PAIRED = described(PLAIN, filtered=True, **SORTED)
+PAIRED_EXTERNAL = described(PLAIN, filtered=True, external=True, **SORTED)
+FIRST = described(BEFORE, **SORTED)
 SECOND = described(
-    parquet_appended(),
+    APPENDED,
     **SORTED,
     unused_bytes=FIRST.parquet_footer_length + TAIL_SIZE,
-    previous_sizes=(len(parquet_before()),),
+    previous_sizes=(len(BEFORE),),
 )
 
 
@@ -227,14 +205,14 @@ def _with_chunks(value: SnapshotValue, number: int, ordinal: int, **changes: Any
 
 
 INEXACT = _with_chunks(
-    described(parquet_inexact(), filtered=True, **SORTED), 0, 2, min_exact=False, distinct_count=4
+    described(WITH_INEXACT, filtered=True, **SORTED), 0, 2, min_exact=False, distinct_count=4
 )
-UNSORTED = described(parquet_undesignated(), UNDESIGNATED)
+UNSORTED = described(WITHOUT_TIMESTAMP, UNDESIGNATED)
 
 
 def _foreign() -> SnapshotValue:
     """A snapshot with inexact bounds: software other than QuestDB may shorten bounds of bytes, and need not mark them."""
-    value = described(parquet_without_key(), INFERRED)
+    value = described(WITHOUT_KEY, INFERRED)
     for number, ordinal in ((0, 1), (0, 3), (1, 1), (1, 3)):
         value = _with_chunks(value, number, ordinal, min_exact=False, max_exact=False)
     return value
@@ -254,7 +232,7 @@ def txn_file() -> bytes:
 
 
 GOOD = (
-    PmGood("pm/with-data", "Beside its Parquet file, with bloom filters and the key of QuestDB", PmFile((PAIRED,)), parquet,
+    PmGood("pm/with-data", "Beside its Parquet file, with bloom filters and the key of QuestDB", PmFile((PAIRED,)), PLAIN,
            prune=(
                Prune(["=", "venue", "XLON"], [0, 1]),
                Prune(["=", "venue", "XMIL"], []),
@@ -262,16 +240,16 @@ GOOD = (
                Prune(["is not null", "note"], [0]),
            ),
            plan=(Plan(["price", "ts"]), Plan(["note"], [1]))),
-    PmGood("pm/with-data-and-external-bloom-filters", "Beside its Parquet file, whose bloom filters it refers to", PmFile((PAIRED_EXTERNAL,)), parquet),
-    PmGood("pm/with-data-sorting-written-out", "Beside its Parquet file, with a sorting column in place of the flag", PmFile((PAIRED,), written_out=True), parquet, encode=None),
-    PmGood("pm/with-data-of-others", "Beside a Parquet file that QuestDB did not write: types are inferred, nothing is sorted", PmFile((FOREIGN,)), parquet_without_key),
-    PmGood("pm/with-data-inexact", "Beside a Parquet file that marks a bound as inexact, and counts distinct values", PmFile((INEXACT,)), parquet_inexact),
-    PmGood("pm/with-data-and-ids", "Beside the Parquet file of a table from which a column was dropped: its columns are numbered with a gap", PmFile((described(parquet_with_ids(), WITH_IDS, **SORTED),)), parquet_with_ids, rules=("PM-148",), since="0.7.0"),
-    PmGood("pm/with-data-no-rows", "Beside a Parquet file without rows", PmFile((described(parquet_without_rows(), INFERRED),)), parquet_without_rows),
-    PmGood("pm/with-data-undesignated", "Beside the Parquet file of a table without designated timestamp", PmFile((UNSORTED,)), parquet_undesignated),
-    PmGood("pm/with-data-updated", "Beside a Parquet file to which a row group was appended, with the snapshot from before", PmFile((FIRST, SECOND)), parquet_appended,
+    PmGood("pm/with-data-and-external-bloom-filters", "Beside its Parquet file, whose bloom filters it refers to", PmFile((PAIRED_EXTERNAL,)), PLAIN),
+    PmGood("pm/with-data-sorting-written-out", "Beside its Parquet file, with a sorting column in place of the flag", PmFile((PAIRED,), written_out=True), PLAIN, encode=None),
+    PmGood("pm/with-data-of-others", "Beside a Parquet file that QuestDB did not write: types are inferred, nothing is sorted", PmFile((FOREIGN,)), WITHOUT_KEY),
+    PmGood("pm/with-data-inexact", "Beside a Parquet file that marks a bound as inexact, and counts distinct values", PmFile((INEXACT,)), WITH_INEXACT),
+    PmGood("pm/with-data-and-ids", "Beside the Parquet file of a table from which a column was dropped: its columns are numbered with a gap", PmFile((described(WITH_GAP, WITH_IDS, **SORTED),)), WITH_GAP, rules=("PM-148",), since="0.7.0"),
+    PmGood("pm/with-data-no-rows", "Beside a Parquet file without rows", PmFile((described(WITHOUT_ROWS, INFERRED),)), WITHOUT_ROWS),
+    PmGood("pm/with-data-undesignated", "Beside the Parquet file of a table without designated timestamp", PmFile((UNSORTED,)), WITHOUT_TIMESTAMP),
+    PmGood("pm/with-data-updated", "Beside a Parquet file to which a row group was appended, with the snapshot from before", PmFile((FIRST, SECOND)), APPENDED,
            prune=(Prune([">", "ts", NOON + 10], [1]),), plan=(Plan(["ts"]),)),
-    PmGood("pm/with-txn", "Beside its Parquet file and a copy of the table's _txn, which pins the newest snapshot", PmFile((FIRST, SECOND)), parquet_appended, txn=txn_file, since="0.9.0"),
+    PmGood("pm/with-txn", "Beside its Parquet file and a copy of the table's _txn, which pins the newest snapshot", PmFile((FIRST, SECOND)), APPENDED, txn=txn_file(), since="0.9.0"),
 )  # fmt: skip
 
 # ----------------------------------------------------------------------------------------- pairs that disagree
@@ -299,7 +277,7 @@ SIZE_BEFORE = len(PmFile((FIRST,)).build())
 
 BAD = (
     pm_bad("stale", "The Parquet file was rewritten, with another footer", STALE, "with-data", set_to(f"{IN_DATA}footer.created_by", "another writer"), "100", scan="refusal-allowed"),
-    pm_bad("data-truncated", "The Parquet file lacks its last eight bytes", STALE, "with-data", Mutation("truncate", IN_DATA, len(parquet()) - 8, raw=True), "100"),
+    pm_bad("data-truncated", "The Parquet file lacks its last eight bytes", STALE, "with-data", Mutation("truncate", IN_DATA, len(PLAIN) - 8, raw=True), "100"),
     pm_bad("update-not-committed", "A row group was appended to both files, and the last step is missing: the new snapshot is not committed", "none: the bytes behind the snapshot are not committed yet", "with-data-updated", set_to("header.parquet_meta_file_size", SIZE_BEFORE), "101", scan="refusal-allowed"),
     pm_bad("footer-elsewhere", "Offset and length of the Parquet footer are exchanged", "Readers of the Parquet footer find no footer.", "with-data", Mutation("swap", "snapshots[0].footer.parquet_footer_offset", "snapshots[0].footer.parquet_footer_length"), "102"),
     pm_bad("row-group-missing", "The Parquet file has a row group more", LOST, "with-data-of-others", Mutation("remove", "snapshots[0].row_group_entries[1]"), "053", "103", also=("PM-053",)),

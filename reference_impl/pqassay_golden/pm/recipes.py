@@ -6,7 +6,7 @@ The cases themselves are in `pm`, `pm_damaged` and `pm_data`; `generator` writes
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -118,18 +118,18 @@ class PmGood(Valid):
 
     Attributes:
         file: The file.
-        data: Makes the Parquet file beside it, if there is one.
-        txn: Makes the ``_txn`` of its table, if there is one.
+        data: The Parquet file beside it, if there is one.
+        txn: The ``_txn`` of its table, if there is one.
         prune, plan: The questions about the newest snapshot, or about the named one.
         asked: The snapshots to ask for, by the size of the Parquet file; by default all.
         encode: Whether a writer must be able to write a file with the same content; ``None`` if it is not asked.
     """
 
     file: PmFile
-    data: Callable[[], bytes] | None = None
+    data: bytes | None = None
     prune: tuple[Prune, ...] = ()
     plan: tuple[Plan, ...] = ()
-    txn: Callable[[], bytes] | None = None
+    txn: bytes | None = None
     asked: tuple[SnapshotValue, ...] | None = None
     encode: Acceptance | None = "accept"
     since: str = field(default=SINCE, kw_only=True)
@@ -137,9 +137,9 @@ class PmGood(Valid):
     def make(self, _: Mapping[str, Made]) -> Made:
         """Make the case, see `pqassay_golden.recipes.Recipe`."""
         data = self.file.build()
-        beside = {} if self.data is None else {DATA: self.data()}
+        beside = {} if self.data is None else {DATA: self.data}
         if self.txn is not None:
-            beside[TXN_NAME] = self.txn()
+            beside[TXN_NAME] = self.txn
         newest = self.file.newest
         asked = tuple(reversed(self.file.snapshots)) if self.asked is None else self.asked
         snapshots = [

@@ -138,49 +138,51 @@ def estimated(lake: Lake, asked: Question, needed: Mask, must: Mask) -> list[Est
     return [_of_lake(lake, one, sketched) for one in asked.estimates]
 
 
-def _of_lake(lake: Lake, one: Aggregate, wanted: Sequence[_Sketched]) -> Estimated:
-    path, arrow = find_column(lake.schema, one.column or "")
+def _of_lake(lake: Lake, aggregate: Aggregate, sketched: Sequence[_Sketched]) -> Estimated:
+    path, arrow = find_column(lake.schema, aggregate.column or "")
     if path[0] in lake.partitions:
-        raise Refused(f"column {one.column} is a partition column, which has no sketches")
-    if pa.types.is_duration(arrow):
-        raise Refused(f"{one.function.upper()} of {arrow} is not supported")
-    kind = KINDS[one.function]
+        raise Refused(f"column {aggregate.column} is a partition column, which has no sketches")
+    if pa.types.is_duration(arrow) or pa.types.is_nested(arrow):
+        raise Refused(f"{aggregate.function.upper()} of {arrow} is not supported")
+    kind = KINDS[aggregate.function]
     sketches: list[tuple[str, bytes]] = []
     lacking: list[_Sketched] = []
     leaf: SchemaLeaf | None = None
     with ThreadPoolExecutor(lake.threads) as pool:
-        for each, (own, made) in zip(wanted, pool.map(partial(_of_file, one, kind), wanted), strict=True):
-            if own is None:
+        for each, (column, made) in zip(
+            sketched, pool.map(partial(_of_file, aggregate, path, kind), sketched), strict=True
+        ):
+            if column is None:
                 continue  # all its rows are null
-            leaf = leaf or own
-            _require_alike(one, leaf, own, each.file.name)
+            leaf = leaf or column
+            _require_alike(aggregate, leaf, column, each.file.name)
             if made is None:
                 lacking.append(each)
             else:
                 sketches += [(each.file.name, sketch) for sketch in made]
     if lacking:
-        raise Refused(_what_lacks(one, kind, lacking))
+        raise Refused(_what_lacks(aggregate, kind, lacking))
     sizes = [size_parameter(kind.name, sketch) for _, sketch in sketches] or [0]
     union = _united(kind, max(sizes), sketches) if sketches else None
     if kind is IndexType.HLL:
         values, error = _distinct(union)
     else:
-        values, error = _quantile(union, one.rank or 0.0, leaf, compared_type(arrow))
+        values, error = _quantile(union, aggregate.rank or 0.0, leaf, compared_type(arrow))
     best, lower, upper = values
-    return Estimated(one, best, lower, upper, kind, len(sketches), min(sizes), error)
+    return Estimated(aggregate, best, lower, upper, kind, len(sketches), min(sizes), error)
 
 
 def _of_file(
-    one: Aggregate, kind: IndexType, asked: _Sketched
+    aggregate: Aggregate, path: Sequence[str], kind: IndexType, asked: _Sketched
 ) -> tuple[SchemaLeaf | None, list[bytes] | None]:
     """The column in a file (``None`` if missing), and the fewest sketches for exactly these row groups (``None`` if there are none)."""
     file = asked.file
-    leaves = [leaf for leaf in file.facts.leaves if leaf.is_called(one.column or "")]
+    leaves = [leaf for leaf in file.facts.leaves if leaf.is_at(path)]
     if not leaves:
         return None, None
     if len(leaves) > 1:
-        raise Refused(f"{file.name}: there are {len(leaves)} columns called {one.column}")
-    several = [_entry_sketches(file, entry) for entry in file.entries.get((kind, one.column or ""), ())]
+        raise Refused(f"{file.name}: there are {len(leaves)} columns called {aggregate.column}")
+    several = [_entry_sketches(file, entry) for entry in file.entries.get((kind, aggregate.column or ""), ())]
     known = [each for each in several if each is not None]
     for each in sorted(known, key=lambda entry: len(entry.sketches)):
         if each.granularity is not Granularity.FILE:
@@ -204,32 +206,32 @@ def _entry_sketches(file: KnownFile, entry: UsableEntry) -> EntrySketches | None
     return sketches
 
 
-def _require_alike(one: Aggregate, leaf: SchemaLeaf, other: SchemaLeaf, name: str) -> None:
+def _require_alike(aggregate: Aggregate, leaf: SchemaLeaf, other: SchemaLeaf, name: str) -> None:
     """Raise `Refused` if two files have a column in types with different numbers in sketches, or without sketches."""
     if stored_type(leaf.element) != stored_type(other.element):
         raise Refused(
-            f"{name} has column {one.column} in another type; its sketches cannot be merged with others"
+            f"{name} has column {aggregate.column} in another type; its sketches cannot be merged with others"
         )
-    if one.rank is not None and not has_quantiles(other):
-        raise Refused(f"APPROX_QUANTILE takes numbers; column {one.column} of {name} holds none")
+    if aggregate.rank is not None and not has_quantiles(other):
+        raise Refused(f"APPROX_QUANTILE takes numbers; column {aggregate.column} of {name} holds none")
 
 
-def _what_lacks(one: Aggregate, kind: IndexType, lacking: Sequence[_Sketched]) -> str:
+def _what_lacks(aggregate: Aggregate, kind: IndexType, lacking: Sequence[_Sketched]) -> str:
     """Why the sketches of a file are not usable, and the command that helps."""
     file = lacking[0].file
     others = f" (nor have {len(lacking) - 1:,} other files)" if len(lacking) > 1 else ""
-    asked = f"{one.function.upper()}({one.column}) is answered from {kind.name} sketches"
+    asked = f"{aggregate.function.upper()}({aggregate.column}) is answered from {kind.name} sketches"
     quoted = shlex.quote(file.name)
-    add = f"pqassay index add {quoted} --type {kind.name.lower()} --columns {one.column}"
-    of_it = file.entries.get((kind, one.column or ""), ())
+    add = f"pqassay index add {quoted} --type {kind.name.lower()} --columns {aggregate.column}"
+    of_it = file.entries.get((kind, aggregate.column or ""), ())
     if any(entry.granularity is Granularity.FILE and file.blobs[entry.entry.key] for entry in of_it):
         return (
             f"{asked}; {file.name} only has one of the whole file, but the condition is true "
             f"of only {len(lacking[0].row_groups)} of its row groups{others}; {add} "
             "--granularity row-group"
         )
-    names = "index directory", f"{kind.name} of {one.column} by "
-    for aside in (one for one in file.directory.aside if one.name.startswith(names)):
+    names = "index directory", f"{kind.name} of {aggregate.column} by "
+    for aside in (entry for entry in file.directory.aside if entry.name.startswith(names)):
         help_of_it = f"pqassay index refresh {quoted}" if aside.reason.startswith("stale") else add
         return f"{asked}; {file.name} has no usable sketch{others}: {aside}; {help_of_it}"
     return f"{asked}; {file.name} has no such sketch of that column{others}; {add}"

@@ -11,7 +11,7 @@ import pyarrow.dataset as pads
 
 from pqassay_reader.condition.kinds import compared_type, find_column
 from pqassay_reader.lake.known_file import KnownFile
-from pqassay_reader.lake.lake_sets import LOCAL_THREADS, REMOTE_THREADS, DistinctSets, Progress
+from pqassay_reader.lake.lake_sets import LOCAL_THREADS, REMOTE_THREADS, DistinctSets, Progress, is_column_of
 from pqassay_reader.pages.excluding import FileSets
 from pqassay_reference.directory.reading.blob import Numbers
 from pqassay_reference.files.listing import ListedFiles
@@ -51,6 +51,11 @@ class Lake(DistinctSets):
         # A thousand footers are a million objects without cycles: collecting garbage repeatedly takes as long as reading them.
         with collector_paused(), ThreadPoolExecutor(threads) as pool:
             for file in pool.map(lambda one: KnownFile(one.path, filesystem), self.fragments):
+                file.directory.entries = [
+                    entry
+                    for entry in file.directory.entries
+                    if all(is_column_of(dataset.schema, leaf) for leaf in entry.leaves)
+                ]
                 self.known.append(file)
                 if progress is not None:
                     progress(len(self.known), len(self.fragments))

@@ -150,15 +150,15 @@ def parse_question(text: str) -> Question:
         if column.table and column.table == table:
             column.set("table", None)
     where, group, order = (parsed.args.get(part) for part in ("where", "group", "order"))
-    group_by = tuple(_column(one) for one in group.expressions) if group is not None else ()
+    group_by = tuple(_column(item) for item in group.expressions) if group is not None else ()
     output = tuple(
-        (one.alias or str(_item(one.unalias())), _item(one.unalias())) for one in parsed.expressions
+        (item.alias or str(_item(item.unalias())), _item(item.unalias())) for item in parsed.expressions
     )
-    for name, one in output:
-        if isinstance(one, str) and one not in group_by:
+    for name, item in output:
+        if isinstance(item, str) and item not in group_by:
             raise Refused(f"column {name} is neither aggregated nor in GROUP BY")
     tree = parsed_tree(where.this) if where is not None else None
-    keys = tuple(_sort_key(one, output, group_by) for one in order.expressions) if order is not None else ()
+    keys = tuple(_sort_key(item, output, group_by) for item in order.expressions) if order is not None else ()
     asked = Question(output, group_by, tree, keys, _number(parsed, "limit"), _number(parsed, "offset") or 0)
     if asked.estimates and group_by:
         function = asked.estimates[0].function.upper()

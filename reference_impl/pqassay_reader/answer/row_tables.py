@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -74,7 +75,7 @@ class RowTables:
 
     def _parts(self, needed: Mask) -> list[Any]:
         """Arrow's fragments for some row groups, without those that statistics exclude."""
-        lake, found = self._lake, list[Any]()
+        lake, parts = self._lake, list[Any]()
         numbers = np.unique(lake.file_of[needed]).tolist()
         with ThreadPoolExecutor(lake.threads) as pool:
             list(pool.map(lambda number: lake.fragments[number].ensure_complete_metadata(), numbers))
@@ -84,12 +85,14 @@ class RowTables:
             if len(chosen) < part.num_row_groups:
                 part = part.subset(row_group_ids=chosen)
             if self._condition is not None:
-                part = part.subset(self._condition, schema=lake.schema)
-                chosen = [group.id for group in part.row_groups]
+                # Statistics in a type that does not fit the column of the dataset exclude nothing.
+                with suppress(pa.ArrowException):
+                    part = part.subset(self._condition, schema=lake.schema)
+                    chosen = [group.id for group in part.row_groups]
             if chosen:
                 self.length += lake.known[number].data_length(self.fields, chosen)
-                found.append(part)
-        return found
+                parts.append(part)
+        return parts
 
     def _scanned(self, parts: list[Any]) -> Iterator[pa.Table]:
         """Rows that satisfy the condition."""

@@ -6,7 +6,7 @@ that a condition is true of all rows only if the footer counts no nulls, because
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.dataset as pads
 
 from pqassay_reader.answer.lake import Lake
+from pqassay_reader.condition.kinds import find_column
 from pqassay_reader.condition.normal import ColumnTest, Condition, folded
 from pqassay_reader.condition.rows import rows_of
 from pqassay_reader.directory.arrays import Mask
@@ -83,25 +84,26 @@ def _ask_statistics(lake: Lake, condition: Condition, may: Mask, must: Mask) -> 
     """Add the facts from statistics to the known facts."""
     for place in np.flatnonzero(may & ~must & (lake.row_counts > 0)).tolist():
         file, group = lake.known[int(lake.file_of[place])], int(lake.group_of[place])
-        claims, rows = partial(_claims, file, group), file.facts.row_counts[group]
+        claims, rows = partial(_claims, lake, file, group), file.facts.row_counts[group]
         may[place] = bool(rows_left(condition, claims, rows, by_statistics))
-        must[place] = may[place] and _is_true_of_all(file, group, condition)
+        must[place] = may[place] and _is_true_of_all(claims, condition)
 
 
-def _is_true_of_all(file: KnownFile, group: int, condition: Condition) -> bool:
+def _is_true_of_all(claims_of: Callable[[str], ChunkClaims | None], condition: Condition) -> bool:
     """Whether a condition is true of every row of a row group: whether the complement of its sets matches no row."""
 
     def of_test(test: ColumnTest) -> bool:
-        claims = _claims(file, group, test.column)
+        claims = claims_of(test.column)
         others = replace(test, values=test.values.complement(null=not test.values.null))
         return claims is not None and claims.is_flat and not claims.may_match(others, asks_bloom=False)
 
     return folded(condition, of_test, all, any)
 
 
-def _claims(file: KnownFile, group: int, name: str) -> ChunkClaims | None:
+def _claims(lake: Lake, file: KnownFile, group: int, name: str) -> ChunkClaims | None:
     """The claims of a file about a column; ``None`` if there is no such column, or several."""
-    places = [at for at, leaf in enumerate(file.facts.leaves) if leaf.is_called(name)]
+    path, _ = find_column(lake.schema, name)
+    places = [at for at, leaf in enumerate(file.facts.leaves) if leaf.is_at(path)]
     claims = file.facts.claims_of(NOWHERE, group, places[0]) if len(places) == 1 else None
     return claims if claims is not None and claims.is_readable else None
 

@@ -217,24 +217,24 @@ class Tally:
         found: pa.Table = self._run(_select(output, "parts", "GROUP BY ALL")).to_arrow_table()
         return found
 
-    def _aggregate(self, one: Aggregate, groups: pa.Table) -> Any:
+    def _aggregate(self, aggregate: Aggregate, groups: pa.Table) -> Any:
         """An aggregate of each group, in its type."""
-        if one.column is None:
+        if aggregate.column is None:
             return groups.column("w")
-        at, kind = self._measures[one.column], self._kinds[one.column]
+        at, kind = self._measures[aggregate.column], self._kinds[aggregate.column]
         counts = groups.column(f"n{at}")
-        if one.function == "count":
+        if aggregate.function == "count":
             return counts
-        if one.function in ("min", "max"):
-            return _restored(groups.column(f"{'lo' if one.function == 'min' else 'hi'}{at}"), kind)
+        if aggregate.function in ("min", "max"):
+            return _restored(groups.column(f"{'lo' if aggregate.function == 'min' else 'hi'}{at}"), kind)
         sums = groups.column(f"x{at}")
         numbers: list[Any] = counts.to_pylist()
-        divisors = numbers if one.function == "avg" else [1] * len(numbers)
-        if self._is_floating(one.column):
+        divisors = numbers if aggregate.function == "avg" else [1] * len(numbers)
+        if self._is_floating(aggregate.column):
             parts: list[list[Any]] = [groups.column(f"{part}{at}").to_pylist() for part in "xev"]
             sums_of = map(_double, *parts, divisors)
             values = [total if count else None for total, count in zip(sums_of, numbers, strict=True)]
-        elif one.function == "sum":
+        elif aggregate.function == "sum":
             return sums
         else:
             totals: list[Any] = sums.to_pylist()
@@ -243,15 +243,17 @@ class Tally:
         return pa.chunked_array([pa.array(values, pa.float64())])
 
 
-def _require_fits(one: Aggregate, kind: Any) -> None:
+def _require_fits(aggregate: Aggregate, kind: Any) -> None:
     """Raise `Refused` if an aggregate does not support the type of its column."""
     is_number = kind is not None and any(
         test(kind) for test in (pa.types.is_integer, pa.types.is_decimal, pa.types.is_floating)
     )
-    if one.function in ("sum", "avg") and not is_number:
-        raise Refused(f"{one.function.upper()} takes numbers; column {one.column} is {kind}")
-    if one.function in ("min", "max") and pa.types.is_nested(kind):
-        raise Refused(f"{one.function.upper()} takes values that compare; column {one.column} is {kind}")
+    if aggregate.function in ("sum", "avg") and not is_number:
+        raise Refused(f"{aggregate.function.upper()} takes numbers; column {aggregate.column} is {kind}")
+    if aggregate.function in ("min", "max") and pa.types.is_nested(kind):
+        raise Refused(
+            f"{aggregate.function.upper()} takes values that compare; column {aggregate.column} is {kind}"
+        )
 
 
 def _select(output: Sequence[str], source: str, end: str = "") -> str:

@@ -169,7 +169,7 @@ class _Chooser:
             *zip(sums.keys, sums.key_values, strict=True),
         ]
         values = [self._lake.fitting(self._lake.known[number], *column) for column in columns]
-        if any(one is None for one in values):
+        if any(array is None for array in values):
             return None
         groups, places = sums.groups, sums.parts.row_group[sums.part]
         low = np.ascontiguousarray(groups["sum_low"])
@@ -177,7 +177,7 @@ class _Chooser:
         if sums.kind is SumKind.DOUBLE:
             added: Any = pa.array(low.view("<f8"))
             # A sum can exceed the largest double although no measure is infinite; then the rows are added instead.
-            bounds = [np.asarray(one.cast(pa.float64()).fill_null(0.0)) for one in values[:2]]
+            bounds = [np.asarray(array.cast(pa.float64()).fill_null(0.0)) for array in values[:2]]
             is_beyond = ~np.isfinite(low.view("<f8")) & np.isfinite(bounds[0]) & np.isfinite(bounds[1])
         else:
             scale = values[0].type.scale if pa.types.is_decimal(values[0].type) else 0

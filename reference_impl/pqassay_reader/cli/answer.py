@@ -114,16 +114,16 @@ def effort_lines(effort: Effort) -> Generator[str]:
     yield f"read {counted(effort.metadata_bytes, 'byte')} of metadata and {counted(effort.data_bytes, 'byte')} of data"
 
 
-def _record(path: str, question: str, opened: Answerer, found: Answer) -> dict[str, Any]:
-    rows: list[dict[str, Any]] = found.table.to_pylist()
-    names, columns = found.table.column_names, cast("list[Any]", found.table.columns)
+def _record(path: str, question: str, opened: Answerer, result: Answer) -> dict[str, Any]:
+    rows: list[dict[str, Any]] = result.table.to_pylist()
+    names, columns = result.table.column_names, cast("list[Any]", result.table.columns)
     return {
         "path": path,
         "question": question,
         "rows": [json.loads(json_line(row)) for row in rows],
         "types": {name: str(column.type) for name, column in zip(names, columns, strict=True)},
-        "estimates": [json.loads(json_line(one.record())) for one in found.estimates],
-        "effort": found.effort.record(),
+        "estimates": [json.loads(json_line(one.record())) for one in result.estimates],
+        "effort": result.effort.record(),
         "aside": opened.aside,
     }
 

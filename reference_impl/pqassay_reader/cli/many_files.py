@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Generator
 from typing import Any
 
-from pqassay_reference.cli.errors import fail, said
+from pqassay_reference.cli.errors import fail, message_of
 
 
 @contextlib.contextmanager
@@ -44,8 +44,8 @@ def reported_files(path: str) -> Generator[None]:
     except (Refused, Undecodable, FormatError) as error:
         fail(str(error), 1)
     except FileNotFoundError as error:
-        fail(said(error, path), 2)
+        fail(message_of(error, path), 2)
     except MemoryError:
         fail(f"{path}: there is not enough memory for it", 1)
     except (pa.ArrowException, OSError, ValueError) as error:
-        fail(said(error, path), 1)
+        fail(message_of(error, path), 1)

@@ -97,10 +97,10 @@ def read(
     )
 
 
-def named_columns(given: list[str], reader: PmReader) -> list[str]:
+def named_columns(texts: list[str], reader: PmReader) -> list[str]:
     """Names of columns, separated by commas; an argument that is a whole column name is not split."""
     known = {column.name for column in reader.columns}
-    return [name for text in given for name in ([text] if text in known else text.split(","))]
+    return [name for text in texts for name in ([text] if text in known else text.split(","))]
 
 
 def _rows(text: str) -> range | None:

@@ -212,7 +212,6 @@ def scan(
             trust=trust.value,
             column=column,
             metadata=metadata.value,
-            explain=explain,
         )
         with _progress_bar(result, is_free=not sys.stdout.isatty() or output is not None or explain):
             _put_rows(result, form, output, is_cut=is_cut, is_silent=explain and output is None)
@@ -222,12 +221,12 @@ def scan(
         typer.echo(_fetched(result), err=True)
 
 
-def _separated(given: list[str] | None, option: str) -> list[str] | None:
+def _separated(texts: list[str] | None, option: str) -> list[str] | None:
     """Names separated by commas, without repetition; a name with a comma is in double quotes, as in CSV."""
-    if given is None:
+    if texts is None:
         return None
     try:
-        names = [name.strip() for line in csv.reader(given, strict=True) for name in line]
+        names = [name.strip() for line in csv.reader(texts, strict=True) for name in line]
     except csv.Error as error:
         fail(f"{option}: {error}", 2)
     if not names or "" in names:
@@ -236,61 +235,61 @@ def _separated(given: list[str] | None, option: str) -> list[str] | None:
 
 
 @contextlib.contextmanager
-def _progress_bar(found: Scan, *, is_free: bool) -> Generator[None]:
+def _progress_bar(result: Scan, *, is_free: bool) -> Generator[None]:
     """A progress bar on stderr while many files are read, if stderr is a terminal without rows."""
-    if not is_free or len(found.files) < 2:
+    if not is_free or len(result.files) < 2:
         yield
         return
     with progress_bar("files") as progress:
-        found.progress = progress or found.progress
+        result.progress = progress or result.progress
         yield
 
 
 # ------------------------------------------------------------------------------------------------------------ output
 
 
-def _put_rows(found: Scan, form: Form, output: Path | None, *, is_cut: bool, is_silent: bool) -> None:
+def _put_rows(result: Scan, form: Form, output: Path | None, *, is_cut: bool, is_silent: bool) -> None:
     if is_silent:
-        for _ in found:
+        for _ in result:
             pass
         return
-    if not found.schema.names:
+    if not result.schema.names:
         fail("there are no columns to return", 1)
-    write_rows(_first(found) if is_cut else found, found.schema, form, output)
-    if is_cut and found.counters.left[Rung.STREAM].rows > MOST_ROWS:
+    write_rows(_first(result) if is_cut else result, result.schema, form, output)
+    if is_cut and result.counters.left[Rung.STREAM].rows > MOST_ROWS:
         typer.echo(f"… the first {MOST_ROWS} rows; --limit N shows as many as you like")
 
 
-def _first(found: Scan) -> Iterator[Any]:
+def _first(result: Scan) -> Iterator[Any]:
     """The rows that a table shows by default. The scan itself looks for one more, to know whether there are more."""
     room = MOST_ROWS
-    for batch in found:
+    for batch in result:
         yield batch.slice(0, room)
         room -= min(room, len(batch))
 
 
-def _print_explanation(found: Scan, path: str, condition: str | None, form: Form) -> None:
+def _print_explanation(result: Scan, path: str, condition: str | None, form: Form) -> None:
     if form is Form.JSON:
         from pqassay_reader.query.explained.waterfall import explanation
 
-        record = {"path": path, "condition": condition, **explanation(found)}
+        record = {"path": path, "condition": condition, **explanation(result)}
         typer.echo(json.dumps(record, indent=2, ensure_ascii=False))
         return
     from pqassay_reader.cli.scan_explained import print_explanation
 
-    print_explanation(found)
+    print_explanation(result)
 
 
-def _fetched(found: Scan) -> str:
+def _fetched(result: Scan) -> str:
     """The amount of fetched data, in one line."""
-    counters = found.counters
+    counters = result.counters
     data, metadata = counters.data, counters.metadata
     rows = counters.left[Rung.STREAM].rows
     return (
         f"{counted(rows, 'row')}; fetched {counted(data.length, 'byte')} of data in "
         f"{counted(data.requests, 'request')} and {counted(metadata.length, 'byte')} of metadata in "
-        f"{counted(metadata.requests, 'request')}, of {counted(sum(found.files.values()), 'byte')} in "
-        f"{counted(len(found.files), 'file')}"
+        f"{counted(metadata.requests, 'request')}, of {counted(sum(result.files.values()), 'byte')} in "
+        f"{counted(len(result.files), 'file')}"
     )
 
 

@@ -79,11 +79,11 @@ def stored_type(element: SchemaElement) -> tuple[Any, ...]:
 
 def _together(packed: Sequence[Packed]) -> list[Any] | None:
     """The arrays of blobs with the same type; ``None`` if one of them is invalid, so each must be decoded separately."""
-    element, sizes = packed[0].element, [len(one.data) for one in packed]
-    counts = [one.value_count for one in packed]
+    element, sizes = packed[0].element, [len(blob.data) for blob in packed]
+    counts = [blob.value_count for blob in packed]
     try:
         if element.type == Type.BOOLEAN:
-            return [_booleans(one) for one in packed]
+            return [_booleans(blob) for blob in packed]
         if max(sum(sizes), sum(counts)) > MOST_BYTES:
             return None
         width = value_width(element.type, element.type_length)
@@ -91,7 +91,7 @@ def _together(packed: Sequence[Packed]) -> list[Any] | None:
             width is None or sizes != [width * count for count in counts]
         ):
             return None
-        data = b"".join(one.data for one in packed)
+        data = b"".join(blob.data for blob in packed)
         array = _decoded(element, data, sum(counts))
         ends = np.cumsum([0, *counts])
         if element.type == Type.BYTE_ARRAY:

@@ -17,7 +17,7 @@ from pqassay_reader.condition.normal import Condition
 from pqassay_reader.directory.arrays import Mask
 from pqassay_reader.lake.index_table import default_folder, parts, read_entries
 from pqassay_reader.lake.known_file import KnownFile
-from pqassay_reader.lake.lake_sets import REMOTE_THREADS, DistinctSets, Progress
+from pqassay_reader.lake.lake_sets import REMOTE_THREADS, DistinctSets, Progress, is_column_of
 from pqassay_reader.pages.excluding import ColumnSets, FileSets
 from pqassay_reader.pages.whole_files import FileValues, WholeFiles, indexable
 from pqassay_reference.directory.reading.usable_entries import LeftAside, UsableEntry
@@ -28,6 +28,7 @@ from pqassay_spec.directory.codes import Granularity, IndexType
 from pqassay_spec.grammar.thrift_decoder import collector_paused
 from pqassay_spec.idx1 import blob as idx1
 from pqassay_spec.idx1.companion import parse_companion
+from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf
 
 AUTO = "auto"
 """The name for the index table beside the folder, if there is one."""
@@ -38,9 +39,9 @@ NOT_INDEXED = "it has no IDX1 index, and no matching distinct set"
 class EngineSets(FileSets):
     """Sets for engines; sets with NaN exclude nothing, because engines disagree about comparisons with NaN."""
 
-    def by_group(self, one: ColumnSets, mask: Mask, *, otherwise: bool) -> Mask:
+    def by_group(self, column_sets: ColumnSets, mask: Mask, *, otherwise: bool) -> Mask:
         """See `FileSets.by_group`."""
-        return super().by_group(one, mask | one.sets.nans, otherwise=otherwise)
+        return super().by_group(column_sets, mask | column_sets.sets.nans, otherwise=otherwise)
 
 
 @dataclass
@@ -213,11 +214,11 @@ class Described:
         kind = self.schema.field(place).type
         return "" if indexable(kind) else f"{about}which the dataset reads as {kind}"
 
-    def why_no_set(self, column: str) -> str:
+    def why_no_set(self, leaf: SchemaLeaf) -> str:
         """Why sets of a column may not be used; empty if they may."""
-        if self.schema.get_field_index(column) < 0:
+        if not is_column_of(self.schema, leaf):
             return "the dataset has the column several times or not at all"
-        return "its values come from folder names" if column in self.partitions else ""
+        return "its values come from folder names" if leaf.path[0] in self.partitions else ""
 
     def column_of(self, file: KnownFile) -> str | None:
         """The column of an index that must be fetched from a file; ``None`` if it was read with the footer, or is not usable."""
@@ -269,16 +270,16 @@ def know_files(
     later: defaultdict[str, list[tuple[int, KnownFile]]] = defaultdict(list)
     values: list[FileValues] = []
     rest: list[int] = np.flatnonzero(~covered).tolist()
-    for done, (number, (file, found)) in enumerate(
+    for done, (number, (file, outcome)) in enumerate(
         zip(rest, _opened(listed, rest, described), strict=True), 1
     ):
         files[number] = file
-        if isinstance(found, FileValues):
-            values.append(found)
-        elif file is not None and not found:
+        if isinstance(outcome, FileValues):
+            values.append(outcome)
+        elif file is not None and not outcome:
             later[described.column_of(file) or ""].append((number, file))
         elif file is None or not file.directory.entries:
-            reason = str(file.directory.aside[0]) if file is not None and file.directory.aside else found
+            reason = str(file.directory.aside[0]) if file is not None and file.directory.aside else outcome
             unknown[number] = f"{unknown[number]}, and {reason}" if number in unknown else reason
             continue
         unknown.pop(number, None)
@@ -310,14 +311,14 @@ def _opened(listed: ListedFiles, numbers: Sequence[int], described: Described) -
         except OSError as error:
             return None, _unreadable(error)
         usable: list[UsableEntry] = []
-        for one in file.directory.entries:
-            column = one.columns[0]
+        for entry in file.directory.entries:
+            column = entry.columns[0]
             if described.columns is not None and column not in described.columns:
                 continue
-            if reason := described.why_no_set(column):
-                file.directory.aside.append(LeftAside(one.name, reason))
+            if reason := described.why_no_set(entry.leaves[0]):
+                file.directory.aside.append(LeftAside(entry.name, reason))
             else:
-                usable.append(one)
+                usable.append(entry)
         file.directory.entries = usable
         found = "" if described.column_of(file) is not None else described(number, file)
         file.drop_tail()

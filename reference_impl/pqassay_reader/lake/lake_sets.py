@@ -19,6 +19,7 @@ from pqassay_reference.directory.reading.usable_entries import UsableEntry
 from pqassay_reference.errors import Refused
 from pqassay_spec.directory.codes import Granularity, IndexType
 from pqassay_spec.directory.entries import EntryKey
+from pqassay_spec.parquet.schema.leaf_columns import SchemaLeaf
 
 LOCAL_THREADS, REMOTE_THREADS = 4, 16
 """Files that are read at the same time."""
@@ -80,51 +81,59 @@ class DistinctSets:
             OSError: A file cannot be read.
         """
         for name in sorted(set(names) - set(self.partitions)):
-            wanted = [
+            entries = [
                 (file, number, entry)
                 for number, file in enumerate(self.files)
                 if file is not None
                 for entry in file.entries.get((IndexType.DISTINCT_SET, name), ())
                 if (number, entry.entry.key) not in self._asked and file.is_worth(entry, fields(file))
             ]
-            if wanted:
-                self._asked.update((number, entry.entry.key) for _, number, entry in wanted)
-                self._read(name, wanted)
+            if entries:
+                self._asked.update((number, entry.entry.key) for _, number, entry in entries)
+                self._read(name, entries)
         return {name: self._sets[name] for name in names if name in self._sets}
 
-    def _read(self, name: str, wanted: Sequence[tuple[KnownFile, int, UsableEntry]]) -> None:
-        if self.threads > 1 and len(wanted) > 1:
+    def _read(self, name: str, entries: Sequence[tuple[KnownFile, int, UsableEntry]]) -> None:
+        if self.threads > 1 and len(entries) > 1:
             with ThreadPoolExecutor(self.threads) as pool:
-                opened = list(pool.map(lambda one: one[0].opened(one[2]), wanted))
+                opened = list(pool.map(lambda item: item[0].opened(item[2]), entries))
         else:
-            opened = [file.opened(entry) for file, _, entry in wanted]
+            opened = [file.opened(entry) for file, _, entry in entries]
         several: defaultdict[Granularity, list[tuple[int, Sets, Any]]] = defaultdict(list)
-        for (file, number, entry), sets in zip(wanted, decoded_indexes(opened), strict=True):
+        for (file, number, entry), sets in zip(entries, decoded_indexes(opened), strict=True):
             if isinstance(sets, Sets):
                 values = self.fitting(file, name, sets.values)
                 if values is not None:
                     several[entry.granularity].append((number, sets, values))
-        self._sets.setdefault(name, []).extend(self._joined(name, *one) for one in several.items())
+        self._sets.setdefault(name, []).extend(self._joined(name, *item) for item in several.items())
 
     def _joined(
         self, name: str, granularity: Granularity, several: Sequence[tuple[int, Sets, Any]]
     ) -> ColumnSets:
         places: list[Numbers] = [
-            np.full(len(one.parts), number)
+            np.full(len(sets.parts), number)
             if granularity is Granularity.FILE
-            else one.parts.row_group + self.first[number]
-            for number, one, _ in several
+            else sets.parts.row_group + self.first[number]
+            for number, sets, _ in several
         ]
-        sizes = np.concatenate([np.diff(one.starts) for _, one, _ in several])
+        sizes = np.concatenate([np.diff(sets.starts) for _, sets, _ in several])
         values = pa.concat_arrays([each for _, _, each in several])
         masks = (
-            np.concatenate([getattr(one, mask) for _, one, _ in several])
+            np.concatenate([getattr(sets, mask) for _, sets, _ in several])
             for mask in ("nulls", "nans", "complete")
         )
         nothing = np.zeros(len(sizes), np.int64)
         parts = Parts(np.concatenate(places), nothing, nothing)
         starts = np.concatenate([[0], np.cumsum(sizes)])
         return ColumnSets(Sets(name, granularity, parts, values, starts, *masks), name, values.type)
+
+
+def is_column_of(schema: pa.Schema, leaf: SchemaLeaf) -> bool:
+    """Whether a leaf of a file is the column of its name in a dataset; columns at other places may share the name with its dots."""
+    try:
+        return leaf.is_at(find_column(schema, leaf.name)[0])
+    except Refused:
+        return False
 
 
 def cast_exactly(values: Any, kind: Any) -> Any:
@@ -154,4 +163,4 @@ def _is_wider(kind: Any, other: Any) -> bool:
     return pa.types.is_floating(kind) and pa.types.is_floating(other) and other.bit_width > kind.bit_width
 
 
-__all__ = ["LOCAL_THREADS", "REMOTE_THREADS", "DistinctSets", "Progress", "cast_exactly"]
+__all__ = ["LOCAL_THREADS", "REMOTE_THREADS", "DistinctSets", "Progress", "cast_exactly", "is_column_of"]

@@ -63,12 +63,12 @@ def lint_file(path: str | os.PathLike[str], column: str | None = None) -> None:
         _true(Path(path), metadata, column or named, found, companion)
 
 
-def _well_formed(source: Source, framing: Framing, metadata: FileMetaData, found: Extracted) -> idx1.Blob:
-    if found.layout is idx1.Layout.DRAFT_G0:
+def _well_formed(source: Source, framing: Framing, metadata: FileMetaData, index: Extracted) -> idx1.Blob:
+    if index.layout is idx1.Layout.DRAFT_G0:
         raise Malformed("the layout is that of draft G0", rule="IDX1-030", field="idx1.magic")
-    blob = idx1.read_blob(source, found.offset, framing.footer_start)
-    if found.offset < framing.body_start:
-        raise Malformed("the blob begins before the body", rule="IDX1-005", offset=found.offset)
+    blob = idx1.read_blob(source, index.offset, framing.footer_start)
+    if index.offset < framing.body_start:
+        raise Malformed("the blob begins before the body", rule="IDX1-005", offset=index.offset)
     for other in referenced_ranges(metadata, source):
         if other.start < blob.end and blob.start < other.end:
             raise Malformed(f"the blob overlaps the {other}", rule="IDX1-009", offset=blob.start)
@@ -143,13 +143,13 @@ def _true(
 
 
 def _difference(
-    name: str, there: DistinctValues, found: Extracted, companion: idx1_companion.Companion | None
+    name: str, there: DistinctValues, index: Extracted, companion: idx1_companion.Companion | None
 ) -> str:
     """The first error of the index about a column; empty if there is none."""
     for value in sorted(there.values):
         if idx1.SEPARATOR in value:
             return f"column {name} holds {value!r}; readers split a value with a line feed"
-    values = set(found.published or ())  # nothing else is lost here: lossy shapes were refused before
+    values = set(index.published or ())  # nothing else is lost here: lossy shapes were refused before
     if lost := sorted(there.values - values):
         return f"the index lacks {lost[0]!r} of column {name}"
     if companion is not None and companion.null_count != there.null_count:

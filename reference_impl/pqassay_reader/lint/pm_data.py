@@ -129,9 +129,9 @@ def _compare(stored: SnapshotValue, described: _Described) -> None:
             _compare_chunks(chunk, other, f"row_groups[{number}].column_chunks[{position}]")
 
 
-def _require_equal(rule: str, field: str, said: object, true: object) -> None:
-    if said != true:
-        raise Malformed(f"{said}, but the Parquet file has {true}", rule=rule, field=field)
+def _require_equal(rule: str, field: str, stated: object, true: object) -> None:
+    if stated != true:
+        raise Malformed(f"{stated}, where the Parquet file has {true}", rule=rule, field=field)
 
 
 def _compare_chunks(stored: SnapshotChunk, true: SnapshotChunk, path: str) -> None:
@@ -202,8 +202,8 @@ def _plain(values: Any) -> Any:
     return values
 
 
-def _untrue(rule: str, field: str, said: object, true: object) -> Malformed:
-    return Malformed(f"{said}, but the column holds {true}", rule=rule, field=field)
+def _untrue(rule: str, field: str, stated: object, true: object) -> Malformed:
+    return Malformed(f"{stated}, where the column holds {true}", rule=rule, field=field)
 
 
 def _bounds(column: SnapshotColumn, chunk: SnapshotChunk, values: Any, field: str) -> None:

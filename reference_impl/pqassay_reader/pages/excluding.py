@@ -141,16 +141,16 @@ class FileSets:
 
         return folded(condition, of_test, lambda parts: reduce(intersection, parts, everything), union)
 
-    def by_group(self, one: ColumnSets, mask: Mask, *, otherwise: bool) -> Mask:
+    def by_group(self, column_sets: ColumnSets, mask: Mask, *, otherwise: bool) -> Mask:
         """Convert a mask of the parts of a set to a mask of row groups: true if it is true of any part in the row group.
 
         Args:
-            one: The set.
+            column_sets: The set.
             mask: The mask of its parts.
             otherwise: The assumed result for a row group that the set does not describe.
         """
-        by_file = one.sets.granularity is Granularity.FILE
-        places = one.sets.parts.row_group
+        by_file = column_sets.sets.granularity is Granularity.FILE
+        places = column_sets.sets.parts.row_group
         answers = np.full(self._files if by_file else len(self._file_of), otherwise)
         answers[places] = False
         answers[places[mask]] = True
@@ -170,10 +170,10 @@ def any_mask(masks: Iterable[Mask]) -> Mask:
     return reduce(np.logical_or, masks, np.zeros((), np.bool_))
 
 
-def _rows(one: ColumnSets, mask: Mask, row_group: int, everything: Rows) -> Rows:
+def _rows(column_sets: ColumnSets, mask: Mask, row_group: int, everything: Rows) -> Rows:
     """The rows of a row group in parts for which the mask is true."""
-    parts = one.sets.parts
-    if one.sets.granularity is Granularity.FILE:
+    parts = column_sets.sets.parts
+    if column_sets.sets.granularity is Granularity.FILE:
         return everything if mask[0] else []
     chosen = np.flatnonzero(mask & (parts.row_group == row_group))
     starts = parts.first_row[chosen].tolist()

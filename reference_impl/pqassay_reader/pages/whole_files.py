@@ -88,16 +88,16 @@ class WholeFiles(ColumnSets):
     def of(cls, schema: pa.Schema, several: Sequence[FileValues]) -> WholeFiles:
         """Collect the values of a column in single files; ``schema`` gives its type."""
         first = several[0]
-        texts = chain.from_iterable(one.values for one in several)
+        texts = chain.from_iterable(file.values for file in several)
         encoded: Any = pa.array(texts, pa.string()).dictionary_encode()
         return cls(
             first.column,
             compared_type(schema.field(first.column).type),
-            np.array([one.file for one in several], np.int64),
-            np.cumsum([0, *(len(one.values) for one in several)], dtype=np.int64),
+            np.array([file.file for file in several], np.int64),
+            np.cumsum([0, *(len(file.values) for file in several)], dtype=np.int64),
             encoded.indices.to_numpy().astype(np.int64),
             encoded.dictionary,
-            np.array([one.may_be_null for one in several], np.bool_),
+            np.array([file.may_be_null for file in several], np.bool_),
             in_pieces=first.in_pieces,
         )
 
@@ -136,14 +136,16 @@ class WholeFiles(ColumnSets):
         if not self.decides(condition):
             return False, f"{self.name}: the index has no companion record, which this condition needs"
         place = int(places[0])
-        own = codes[self.sets.starts[place] : self.sets.starts[place + 1]]
-        first = self.values.take(own[alive[own]][: SHOWN + 1]).to_pylist()
+        codes_of_file = codes[self.sets.starts[place] : self.sets.starts[place + 1]]
+        first = self.values.take(codes_of_file[alive[codes_of_file]][: SHOWN + 1]).to_pylist()
         names = [repr(one) if len(one) <= LONGEST else f"{one[:LONGEST]!r}…" for one in first[:SHOWN]]
         reasons = [f"holds {', '.join([*names, '…'] if len(first) > SHOWN else names)}"] if names else []
         if self.sets.nulls[place] and alive[-1]:
             reasons.append("may hold null")
-        said = f"{self.name} {' and '.join(reasons)}" if reasons else f"no value of {self.name} satisfies it"
-        return not reasons, said
+        message = (
+            f"{self.name} {' and '.join(reasons)}" if reasons else f"no value of {self.name} satisfies it"
+        )
+        return not reasons, message
 
 
 __all__ = ["FileValues", "WholeFiles", "indexable"]

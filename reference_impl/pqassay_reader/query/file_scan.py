@@ -22,7 +22,6 @@ from pqassay_reader.condition.rows import rows_of
 from pqassay_reader.pages.excluding import FileSets
 from pqassay_reader.query.conditions import parts_of
 from pqassay_reader.query.explained.counters import EVERYTHING, Counters, Left
-from pqassay_reader.query.explained.text import FileTrace
 from pqassay_reader.query.facts.footer_facts import KEPT_FACTS, FileFacts, read_facts
 from pqassay_reader.query.facts.pm_facts import pm_facts
 from pqassay_reader.query.fetching.field_pages import Reading
@@ -90,7 +89,7 @@ class FileScan:
         """Ignored entries of its index directory, with reasons."""
         self._sets: FileSets | None = None
         self._visited: list[tuple[GroupScan, Rows]] = []
-        self._left_groups: list[GroupScan] | None = None
+        self._left_groups: list[GroupScan] = []
         self._metadata_read = 0
         self._stack = ExitStack()
         try:
@@ -143,7 +142,7 @@ class FileScan:
         constants: dict[str, Any] = {}
         if expected is not schema:
             constants = {one.name: pa.scalar(None, one.type) for one in expected if one.name not in stored}
-        constants |= {name: value for name, value in self.target.constants.items() if name not in stored}
+        constants |= self.target.constants
         names = list(expected.names) if query.columns is None else list(query.columns)
         called = {*names, *(columns_named(query.predicate) if query.predicate is not None else ())}
         constants |= self._absent(called - constants.keys(), expected)
@@ -253,7 +252,8 @@ class FileScan:
         query, condition = self._query, self.question.condition
         if condition is None or Rung.FILES not in query.rungs:
             return False
-        verdict = file_index_verdict(self.ranges, self.facts, condition, query.column, query.trust)
+        named = condition.columns - self.question.constants.keys()
+        verdict = file_index_verdict(self.ranges, self.facts, condition, named, query.column, query.trust)
         self.message = verdict.message
         if verdict.skips is not None:
             self._counters.note("IDX1")
@@ -383,6 +383,7 @@ class FileScan:
     def finish(self, *, is_stopped: bool = False) -> None:
         """Count the data that were read from the file, after its last window or the window that reached the limit."""
         late, lean = Left(), Left()
+        self._counters.files += 1
         for group, left in self._visited:
             if not left:
                 continue
@@ -401,16 +402,10 @@ class FileScan:
             self._counters.count(rung, unread)
         fetched.rows = 0  # rows of the result are counted where the limit is applied
         self._counters.count(Rung.STREAM, fetched)
-        trace = self._query.trace
-        if trace is not None:
-            kept = [group.traced(left) for group, left in self._visited[: trace.room]]
-            groups = len(self.facts.row_counts)
-            left_groups = None if self._left_groups is None else [one.row_group for one in self._left_groups]
-            trace.files.append(FileTrace(self.target.name, groups, left_groups, len(self._visited), kept))
 
     def _unread(self) -> Left:
         """The data that a stopped scan need not read: row groups that were not reached, and the other rows of the last one."""
-        unreached = self._left_of(self._needed_leaves, (self._left_groups or [])[len(self._visited) :])
+        unreached = self._left_of(self._needed_leaves, self._left_groups[len(self._visited) :])
         unreached.files = 0
         self._counters.count(Rung.PAGES, unreached)
         for group, left in self._visited:

@@ -21,7 +21,6 @@ from pqassay_reader.pages.chunk_claims import ChunkClaims
 from pqassay_reader.pages.row_selection import by_statistics_and_bloom, rows_left
 from pqassay_reader.query.conditions import Part, in_order
 from pqassay_reader.query.explained.counters import Left
-from pqassay_reader.query.explained.text import GroupTrace, columns_of_claims, columns_of_fields
 from pqassay_reader.query.facts.footer_facts import FileFacts
 from pqassay_reader.query.fetching.field_pages import FieldPages, Reading
 from pqassay_reader.query.fetching.page_layout import Numbers
@@ -314,10 +313,10 @@ class GroupScan:
 
     def read_so_far(self) -> ReadSoFar:
         """The data that were read of it, page by page."""
-        fields = [one for one in self.fields.values() if one.read_pages]
-        pages = {page for one in fields for page in one.read_pages}
-        read = {place for one in fields for place in one.read_dictionaries}
-        unread = {place for one in fields for place in one.unread_dictionaries} - read
+        fields = [field for field in self.fields.values() if field.read_pages]
+        pages = {page for field in fields for page in field.read_pages}
+        read = {place for field in fields for place in field.read_dictionaries}
+        unread = {place for field in fields for place in field.unread_dictionaries} - read
         without = Left(
             row_groups=int(bool(fields)),
             rows=self.matched,
@@ -328,18 +327,7 @@ class GroupScan:
         extra = Left(length=_length(unread), requests=len(unread))
         both = replace(without)
         both += extra
-        return ReadSoFar(both, without, any(one.uses_index for one in fields))
-
-    def traced(self, left: Rows) -> GroupTrace:
-        """The trace of its scan; ``left`` are the rows that column indexes kept."""
-        if left:
-            asked = {place for part in self._question.parts for place in self._fields_of(part)}
-            names = {self._facts.schema.field(place).name for place in asked}
-            columns = columns_of_fields(self.fields.values(), names)
-        else:
-            columns = columns_of_claims(self._claims)
-        ranges = [(part.start, part.stop) for part in left]
-        return GroupTrace(self.row_group, self.row_count, ranges, self.matched, columns)
+        return ReadSoFar(both, without, any(field.uses_index for field in fields))
 
 
 class ReadSoFar(NamedTuple):
@@ -360,10 +348,10 @@ def _length(places: Iterable[tuple[int, int]]) -> int:
     return sum(stop - start for start, stop in places)
 
 
-def _cuts(part: range, most: int, held: int) -> Iterator[int]:
+def _cuts(part: range, most: int, row_count: int) -> Iterator[int]:
     """The first rows of the windows in a range of rows, of which the first completes the previous window."""
     yield part.start
-    yield from range(part.start + most - held, part.stop, most)
+    yield from range(part.start + most - row_count, part.stop, most)
 
 
 __all__ = ["GroupQuestion", "GroupScan"]

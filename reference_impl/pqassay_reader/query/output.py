@@ -41,8 +41,8 @@ class Output:
             keeps: Whether dictionaries are kept.
         """
         schema, constants = file.facts.schema, file.question.constants
-        given = [name for name in constants if name in file.target.constants]
-        names = [*schema.names, *given] if columns is None else list(columns)
+        whole = dict.fromkeys([*schema.names, *file.target.constants])
+        names = list(whole if columns is None else columns)
         kept = frozenset(_kept(file.facts, names)) if keeps else frozenset[str]()
         fields: list[pa.Field[Any]] = []
         for name in names:

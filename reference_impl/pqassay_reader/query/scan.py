@@ -25,7 +25,6 @@ import pyarrow as pa
 
 from pqassay_reader.condition.kinds import find_column
 from pqassay_reader.query.explained.counters import Counters, Left
-from pqassay_reader.query.explained.text import Trace
 from pqassay_reader.query.fetching.ahead import ahead
 from pqassay_reader.query.fetching.request_pool import request_pool
 from pqassay_reader.query.file_scan import FileScan, Window
@@ -60,7 +59,6 @@ class Scan:
         aside: For each file, the ignored entries of its index directory, with reasons.
         rungs: The rungs that are used.
         files: The sizes in bytes of the files, by their paths or URIs.
-        trace: The trace, if it was requested.
         progress: Called after each file with the number of completed files, and of all files.
     """
 
@@ -71,7 +69,6 @@ class Scan:
         self.aside: dict[str, Sequence[str]] = {}
         self.rungs = query.rungs
         self.files = {target.name: target.identity[1] for target in targets}
-        self.trace = query.trace
         self.progress: Callable[[int, int], object] | None = None
         # The first file stays open until it is scanned, so none of its bytes are fetched twice.
         query = replace(query, type_elsewhere=cache(partial(self._type_elsewhere, query)))
@@ -120,8 +117,7 @@ class Scan:
             if left is not None:
                 left -= len(taken)
                 if not left:
-                    if self.trace is not None:
-                        self.trace.is_stopped = True
+                    self.counters.is_stopped = True
                     return
 
     def _batches(self) -> Iterator[pa.RecordBatch]:
@@ -137,24 +133,24 @@ class Scan:
             begun: list[_Begun] = []
 
             def close_all() -> None:
-                for one in begun:
-                    one.close()
+                for file in begun:
+                    file.close()
 
             stack.callback(close_all)
 
             def begin(target: Target) -> _Begun:
-                one = _Begun(self._opened(target, requests), workers, threads, self._query.limit)
-                begun.append(one)
+                file = _Begun(self._opened(target, requests), workers, threads, self._query.limit)
+                begun.append(file)
                 if openers is not None and self._query.limit is None:
-                    one.look_ahead()
-                return one
+                    file.look_ahead()
+                return file
 
             files = ahead(openers, begin, self._targets, threads)
             stack.enter_context(closing(cast("Any", files)))
-            for done, one in enumerate(files, 1):
-                yield from self._file_batches(one)
-                one.close()
-                begun.remove(one)
+            for done, file in enumerate(files, 1):
+                yield from self._file_batches(file)
+                file.close()
+                begun.remove(file)
                 if self.progress is not None:
                     self.progress(done, len(self._targets))
 
@@ -233,7 +229,6 @@ def scan(
     trust: Trust = "companion",
     column: str | None = None,
     metadata: Metadata = "footer",
-    explain: bool = False,
 ) -> Scan:
     """Read the rows of Parquet files that satisfy a condition, with as few reads of the files as possible.
 
@@ -250,7 +245,6 @@ def scan(
         trust: Which embedded indexes are trusted: those with a companion record, or also one for ``column``.
         column: The column of an embedded index without companion record.
         metadata: The source of the facts about a file: its own footer, or the ``_pm`` beside it (``pm``).
-        explain: Whether to record which pages were read, see `pqassay_reader.query.explained.text`.
 
     Raises:
         Refused: The condition, a column or a rung is not valid, a size is less than 1, or there are no files.
@@ -272,20 +266,10 @@ def scan(
     if batch_size is not None and batch_size < 1:
         raise Refused(f"batches of {batch_size} rows; a batch has 1 or more")
     targets = targets_of(path) if isinstance(path, str | os.PathLike) else [target_of(path)]
-    trace = Trace() if explain else None
-    query = Query(
-        predicate,
-        columns,
-        rungs_without(without),
-        gap,
-        limit,
-        batch_size,
-        trust,
-        column,
-        metadata,
-        trace=trace,
+    return Scan(
+        targets,
+        Query(predicate, columns, rungs_without(without), gap, limit, batch_size, trust, column, metadata),
     )
-    return Scan(targets, query)
 
 
 __all__ = ["Scan", "scan"]

@@ -11,7 +11,6 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
-from pqassay_reader.query.explained.text import Trace
 from pqassay_reader.query.rungs import Rung
 from pqassay_reference.columns.literals import Tree
 from pqassay_reference.rewrite.extract import Trust
@@ -29,7 +28,6 @@ class Query:
         rungs: The rungs that are used.
         first_schema: The schema of the first file; a file that lacks one of its columns has nulls there.
         type_elsewhere: Returns the type of a column that only a later file has; ``None`` if no file has it.
-        trace: The trace to fill; ``None`` to record nothing.
     """
 
     predicate: Tree | None
@@ -43,7 +41,6 @@ class Query:
     metadata: Metadata = "footer"
     first_schema: pa.Schema | None = None
     type_elsewhere: Callable[[str], Any] = lambda _name: None
-    trace: Trace | None = None
 
 
 __all__ = ["Metadata", "Query"]

@@ -90,16 +90,16 @@ def targets_of(path: str | os.PathLike[str]) -> list[Target]:
         ahead.drop()
     if not listed.paths:
         raise Refused(f"{name}: there are no Parquet files in it")
-    constants = _constants([listed.relative(one) for one in listed.paths])
+    constants = _constants([listed.relative(file_path) for file_path in listed.paths])
     targets: list[Target] = []
-    for at, one in enumerate(listed.paths):
-        identity = one, listed.sizes[at], listed.modified[at], 0
-        opened: Any = partial(ObjectSource, listed.filesystem, one)
+    for at, file_path in enumerate(listed.paths):
+        identity = file_path, listed.sizes[at], listed.modified[at], 0
+        opened: Any = partial(ObjectSource, listed.filesystem, file_path)
         if listed.is_local:
-            opened = partial(LocalFile, one)
-        elif ahead is not None and ahead.path == one:
+            opened = partial(LocalFile, file_path)
+        elif ahead is not None and ahead.path == file_path:
             opened = ahead
-        targets.append(Target(one, identity, opened, listed.is_local, constants[at]))
+        targets.append(Target(file_path, identity, opened, listed.is_local, constants[at]))
     return targets
 
 

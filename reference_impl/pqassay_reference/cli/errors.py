@@ -19,7 +19,7 @@ def fail(message: str, code: int) -> NoReturn:
     raise typer.Exit(code)
 
 
-def said(error: Exception, path: str) -> str:
+def message_of(error: Exception, path: str) -> str:
     """The message of an error about a file or a folder, in one line."""
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename or path}: {error.strerror}"
@@ -44,7 +44,7 @@ def reported(path: Path | str) -> Generator[None]:
     except (Refused, Undecodable) as error:
         fail(f"{path}: {error}", 1)
     except FileNotFoundError as error:
-        fail(f"{path}: no such object" if is_stored else said(error, str(path)), 2 if is_stored else 1)
+        fail(f"{path}: no such object" if is_stored else message_of(error, str(path)), 2 if is_stored else 1)
     except OSError as error:
         # The error names the opened file that it is about.
         name = error.filename if isinstance(error.filename, str) else path

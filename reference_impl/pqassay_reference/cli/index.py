@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pqassay_reference.cli import idx1
-from pqassay_reference.cli.errors import fail, reported, said
+from pqassay_reference.cli.errors import fail, message_of, reported
 from pqassay_reference.cli.tables import PrintedTable, counted, show
 from pqassay_spec.base.help_pages import epilog
 from pqassay_spec.base.mistakes import SOFTWARE, mistake, show_traceback
@@ -201,7 +201,7 @@ def add(
             for paths in _columns_of(metadata, columns, together=together)
         ]
 
-    def one(path: str) -> None:
+    def one_file(path: str) -> None:
         if has_own_key:
             idx1.embed(path, columns, companion=companion, inside_table=inside_table, max_bytes=max_bytes)
             return
@@ -221,7 +221,7 @@ def add(
     if blob is not None:
         with reported(blob), blob.open("rb") as opened:
             payload = opened.read(max_bytes + 1)  # one more is refused
-    _each(files, one, inside_table=inside_table)
+    _each(files, one_file, inside_table=inside_table)
 
 
 def _columns_of(metadata: FileMetaData, text: str, *, together: bool) -> list[tuple[tuple[str, ...], ...]]:
@@ -245,7 +245,7 @@ def list_(
     """
     from pqassay_reference.directory.reading.inventory import list_indexes
 
-    def one(path: str) -> None:
+    def one_file(path: str) -> None:
         listed = list_indexes(path)
         published = idx1.published_index(path)
         record = _record(listed, published)
@@ -262,7 +262,7 @@ def list_(
         for warning in warnings:
             typer.echo(printable(f"warning: {path}: {warning}"), err=True)
 
-    _each(files, one, inside_table=True)
+    _each(files, one_file, inside_table=True)
 
 
 HEADINGS = ("type", "columns", "granularity", "placement", "bytes", "values", "state")
@@ -284,9 +284,9 @@ def _column(published: dict[str, Any]) -> str:
     return ".".join(name for path in published["columns"] for name in path)
 
 
-def _record(found: Inventory, published: dict[str, Any] | None) -> dict[str, Any]:
+def _record(inventory: Inventory, published: dict[str, Any] | None) -> dict[str, Any]:
     return {
-        "path": found.path,
+        "path": inventory.path,
         "indexes": [
             {
                 "type": _type_name(listed.entry),
@@ -301,11 +301,11 @@ def _record(found: Inventory, published: dict[str, Any] | None) -> dict[str, Any
                 "fresh": not listed.stale,
                 "why": listed.stale or listed.unusable or None,
             }
-            for listed in found.entries
+            for listed in inventory.entries
         ]
         + ([published] if published else []),
-        "other_versions": found.foreign,
-        "damaged": [error.reason for error in found.damaged],
+        "other_versions": inventory.foreign,
+        "damaged": [error.reason for error in inventory.damaged],
     }
 
 
@@ -346,7 +346,7 @@ def drop(
             and (not stale or bool(why_stale(entry, metadata)))
         )
 
-    def one(path: str) -> None:
+    def one_file(path: str) -> None:
         done = drop_indexes(path, goes, inside_table=inside_table)
         for entry in done.removed:
             typer.echo(printable(f"{path}: removed {_described(entry)}"))
@@ -358,7 +358,7 @@ def drop(
             typer.echo(printable(f"{path}: there is nothing to remove"))
         _say_rest(done)
 
-    _each(files, one, inside_table=inside_table)
+    _each(files, one_file, inside_table=inside_table)
 
 
 @index_app.command(epilog=epilog("`pqassay index refresh part-0.parquet`", codes=CODES))
@@ -371,7 +371,7 @@ def refresh(files: Files, inside_table: InsideTable = False) -> None:
 
     unable = False
 
-    def one(path: str) -> None:
+    def one_file(path: str) -> None:
         nonlocal unable
         done = refresh_indexes(path, inside_table=inside_table)
         for entry in done.made:
@@ -387,7 +387,7 @@ def refresh(files: Files, inside_table: InsideTable = False) -> None:
             typer.echo(printable(f"{path}: all indexes are fresh" if is_any else f"{path}: no indexes"))
         _say_rest(done)
 
-    _each(files, one, inside_table=inside_table)
+    _each(files, one_file, inside_table=inside_table)
     if unable:
         raise typer.Exit(1)
 
@@ -434,13 +434,13 @@ def _say_rest(done: Changed) -> None:
 # ------------------------------------------------------------------------------------------------------ many files
 
 
-def _each(named: Sequence[Path], one: Callable[[str], None], *, inside_table: bool) -> None:
+def _each(named: Sequence[Path], of_file: Callable[[str], None], *, inside_table: bool) -> None:
     """Run a function on each file; an error of one file, expected or not, is printed in one line, and the others continue."""
     code = 0
     for path in list(_files(named, inside_table=inside_table)):
         try:
             with reported(path):
-                one(path)
+                of_file(path)
         except typer.Exit as error:
             code = max(code, error.exit_code)
         except Exception as error:  # noqa: BLE001 - one file must not keep the others from what is done to them
@@ -472,7 +472,7 @@ def _in_folder(folder: str, *, inside_table: bool) -> Sequence[str]:
     except Refused as error:
         fail(f"{error}. --inside-table overrides this", 1)
     except (OSError, ValueError) as error:
-        fail(said(error, folder), 1)
+        fail(message_of(error, folder), 1)
     if not paths:
         fail(f"{folder}: there are no Parquet files in it", 2)
     return [os.path.relpath(path) if not os.path.isabs(folder) else path for path in paths]

@@ -38,18 +38,18 @@ class Table(NamedTuple):
 
 
 def require_no_table(
-    filesystem: Any, folder: str, found: Iterable[str], name: str, is_hidden: Callable[[str], bool]
+    filesystem: Any, folder: str, paths: Iterable[str], name: str, is_hidden: Callable[[str], bool]
 ) -> None:
     """Raise `Refused` if a folder is a table, or is inside a table, or contains one.
 
     Args:
         filesystem: The filesystem of the folder.
         folder: The folder, in the spelling of the filesystem.
-        found: The paths of all files below it.
+        paths: The paths of all files below it.
         name: The user's name of the folder.
         is_hidden: Whether a folder below it is ignored, by its path.
     """
-    table = table_among(found, is_hidden) or table_around(filesystem, folder)
+    table = table_among(paths, is_hidden) or table_around(filesystem, folder)
     if table is None:
         return
     itself, path = (_called(one, folder, name) for one in (folder, table.folder))
@@ -87,14 +87,14 @@ def table_around(filesystem: Any, folder: str) -> Table | None:
     """The innermost table around a folder; ``None`` if none is visible."""
     above = list(_above(folder))
     if isinstance(filesystem, pafs.LocalFileSystem):
-        above += [one for one in _above(os.path.realpath(folder)) if one not in above]
-    places = [f"{one.rstrip('/')}/{mark}" for one in above for mark in MARKS]
+        above += [parent for parent in _above(os.path.realpath(folder)) if parent not in above]
+    places = [f"{parent.rstrip('/')}/{mark}" for parent in above for mark in MARKS]
     # A user who may read a folder need not have access to the folders above it.
     with contextlib.suppress(OSError):
         for info in filesystem.get_file_info(places) if places else ():
             if info.type is pafs.FileType.Directory:
                 below = filesystem.get_file_info(pafs.FileSelector(info.path))
-                table = table_among(one.path for one in below)
+                table = table_among(entry.path for entry in below)
                 if table is not None:
                     return table
     return None

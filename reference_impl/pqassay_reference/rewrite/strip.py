@@ -371,14 +371,14 @@ def _chunk_removal(
     """The removal from one chunk."""
     outer: set[str] = set()
     inner: set[str] = set()
-    for wanted, name, record, fields, lost in (
+    for is_selected, name, record, fields, lost in (
         (selection.column_index or selection.offset_index, "column_indexes", chunk, COLUMN_INDEX, outer),
         (selection.offset_index, "offset_indexes", chunk, OFFSET_INDEX, outer),
         (selection.bloom_filters, "bloom_filters", chunk.meta_data, BLOOM_FILTER, inner),
         (selection.statistics, "statistics", chunk.meta_data, STATISTICS, inner),
         (selection.encoding_stats, "encoding_stats", chunk.meta_data, ENCODING_STATS, inner),
     ):
-        if wanted and record is not None:
+        if is_selected and record is not None:
             present = [field for field in fields if getattr(record, field) is not None]
             counts[name] += bool(present)
             lost.update(present)

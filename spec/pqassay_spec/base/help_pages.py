@@ -183,14 +183,3 @@ def note_renamed(old: str, now: str) -> None:
     note: `--sample N` is now `pqassay sample N`
     """
     print(f"note: `{old}` is now `{now}`", file=sys.stderr)  # noqa: T201 - shared by commands, and needs no typer
-
-
-def renamed_option(old: str, now: str) -> Callable[[Any], Any]:
-    """The callback of a hidden option with an old name: if the option is given, it calls `note_renamed` once."""
-
-    def noted(value: Any) -> Any:
-        if value not in (None, False, [], ()):
-            note_renamed(old, now)
-        return value
-
-    return noted

@@ -63,14 +63,14 @@ class CleanEnd:
             os.write(2, LINE)
             raise SystemExit(INTERRUPTED) from None
 
-    def _unraisable(self, found: sys.UnraisableHookArgs) -> None:
+    def _unraisable(self, unraisable: sys.UnraisableHookArgs) -> None:
         """Handle an interrupt in a destructor or a callback, which would otherwise print a traceback and be ignored."""
-        if isinstance(found.exc_value, (Interrupted, KeyboardInterrupt)):
+        if isinstance(unraisable.exc_value, (Interrupted, KeyboardInterrupt)):
             _listen(_raise)
             signal.signal(signal.SIGALRM, _raise)
             signal.setitimer(signal.ITIMER_REAL, RESENT)
         else:
-            self._hook(found)
+            self._hook(unraisable)
 
 
 def _listen(handler: Handler) -> None:

@@ -203,9 +203,9 @@ def pages_of_rows(index: OffsetIndex, row_count: int, rows: Rows) -> list[int]:
 
 
 # --8<-- [start:sets]
-def intersection(one: Rows, other: Rows) -> Rows:
+def intersection(rows: Rows, other: Rows) -> Rows:
     """The rows in both: the result of two conditions joined by AND."""
-    met = [range(max(a.start, b.start), min(a.stop, b.stop)) for a in one for b in other]
+    met = [range(max(a.start, b.start), min(a.stop, b.stop)) for a in rows for b in other]
     return union([rows] for rows in met if rows)
 
 

@@ -91,23 +91,15 @@ class Side(NamedTuple):
         return chunk.stat_sizes >> MAX_SIZE_SHIFT if self.position else chunk.stat_sizes & SIZE_MASK
 
 
-MIN = Side(
-    "MIN",
-    "min_stat",
-    "min_value",
-    0,
-    int(StatFlag.MIN_STAT_PRESENT),
-    int(StatFlag.MIN_STAT_INLINED),
-    int(StatFlag.MIN_STAT_VALUE_EXACT),
-)
-MAX = Side(
-    "MAX",
-    "max_stat",
-    "max_value",
-    1,
-    int(StatFlag.MAX_STAT_PRESENT),
-    int(StatFlag.MAX_STAT_INLINED),
-    int(StatFlag.MAX_STAT_VALUE_EXACT),
+MIN, MAX = (
+    Side(
+        name,
+        f"{name.lower()}_stat",
+        f"{name.lower()}_value",
+        position,
+        *(int(StatFlag[f"{name}_STAT_{what}"]) for what in ("PRESENT", "INLINED", "VALUE_EXACT")),
+    )
+    for position, name in enumerate(("MIN", "MAX"))
 )
 SIDES = (MIN, MAX)
 """Both bounds, in the order in which they are stored."""

@@ -99,61 +99,61 @@ def _object(record: type[Any], members: Mapping[str, _Kind], **attributes: str) 
             if member is not None or not members[name].left_out
         }
 
-    def read(given: object, path: str) -> Any:
-        if not isinstance(given, dict):
+    def read(value: object, path: str) -> Any:
+        if not isinstance(value, dict):
             raise NotAValueError(f"{path or 'the value'}: no object")
-        given_members, prefix = cast("dict[str, object]", given), path and f"{path}."
+        members_in_json, prefix = cast("dict[str, object]", value), path and f"{path}."
         values: dict[str, Any] = {}
         for name, kind in members.items():
             attribute = attributes.get(name, name)
-            if kind.nullable and given_members.get(name) is None:
+            if kind.nullable and members_in_json.get(name) is None:
                 values[attribute] = None
-            elif name not in given_members:
+            elif name not in members_in_json:
                 raise NotAValueError(f"{prefix}{name}: missing")
             else:
-                values[attribute] = kind.read(given_members[name], f"{prefix}{name}")
-        if unknown := given_members.keys() - members.keys():
+                values[attribute] = kind.read(members_in_json[name], f"{prefix}{name}")
+        if unknown := members_in_json.keys() - members.keys():
             raise NotAValueError(f"{prefix}{min(unknown)}: unknown")
         return record(**values)
 
     return _Kind(write, read)
 
 
-def _read_integer(given: object, path: str) -> int:
-    if isinstance(given, int) and not isinstance(given, bool):
-        return given
-    text = _tagged(given, "int")
+def _read_integer(value: object, path: str) -> int:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    text = _tagged(value, "int")
     if not isinstance(text, str) or not WHOLE_NUMBER.fullmatch(text):
         raise NotAValueError(f"{path}: no whole number")
     return int(text)
 
 
-def _tagged(given: object, tag: str) -> object:
+def _tagged(value: object, tag: str) -> object:
     """The content of an object whose only member is ``tag``; ``None`` for anything else."""
-    if not isinstance(given, dict):
+    if not isinstance(value, dict):
         return None
-    members = cast("dict[str, object]", given)
+    members = cast("dict[str, object]", value)
     return members.get(tag) if len(members) == 1 else None
 
 
-def _read_boolean(given: object, path: str) -> bool:
-    if not isinstance(given, bool):
+def _read_boolean(value: object, path: str) -> bool:
+    if not isinstance(value, bool):
         raise NotAValueError(f"{path}: neither true nor false")
-    return given
+    return value
 
 
-def _read_text(given: object, path: str) -> str:
-    if not isinstance(given, str):
+def _read_text(value: object, path: str) -> str:
+    if not isinstance(value, str):
         raise NotAValueError(f"{path}: no text")
-    return given
+    return value
 
 
 def _write_bytes(data: bytes) -> dict[str, str]:
     return {"bytes": data.hex()}
 
 
-def _read_bytes(given: object, path: str) -> bytes:
-    text = _tagged(given, "bytes")
+def _read_bytes(value: object, path: str) -> bytes:
+    text = _tagged(value, "bytes")
     if not isinstance(text, str) or not re.fullmatch(r"([0-9a-fA-F]{2})*", text, re.ASCII):
         raise NotAValueError(f"{path}: no bytes in hexadecimal")
     return bytes.fromhex(text)
@@ -167,20 +167,20 @@ def _write_physical_type(number: int) -> str | int:
     return _NAMES.get(number, int(number))
 
 
-def _read_physical_type(given: object, path: str) -> int:
-    if isinstance(given, str) and given not in _NUMBERS:
-        raise NotAValueError(f"{path}: {given[:60]!r} is not one of {', '.join(_NUMBERS)}")
-    return _NUMBERS[given] if isinstance(given, str) else _read_integer(given, path)
+def _read_physical_type(value: object, path: str) -> int:
+    if isinstance(value, str) and value not in _NUMBERS:
+        raise NotAValueError(f"{path}: {value[:60]!r} is not one of {', '.join(_NUMBERS)}")
+    return _NUMBERS[value] if isinstance(value, str) else _read_integer(value, path)
 
 
 def _write_bloom(bloom: bytes | ExternalBloom) -> Any:
     return _EXTERNAL_BLOOM.write(bloom) if isinstance(bloom, ExternalBloom) else _write_bytes(bloom)
 
 
-def _read_bloom(given: object, path: str) -> bytes | ExternalBloom:
-    if isinstance(given, dict) and "offset" in given:
-        return cast("ExternalBloom", _EXTERNAL_BLOOM.read(cast("object", given), path))
-    return _read_bytes(given, path)
+def _read_bloom(value: object, path: str) -> bytes | ExternalBloom:
+    if isinstance(value, dict) and "offset" in value:
+        return cast("ExternalBloom", _EXTERNAL_BLOOM.read(cast("object", value), path))
+    return _read_bytes(value, path)
 
 
 _INTEGER = _Kind(exact_integer, _read_integer)

@@ -10,14 +10,12 @@ reader did.  Rules of readers therefore have no check; `pqassay_spec.rules.reade
 from __future__ import annotations
 
 import hashlib
-import re
 import tomllib
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, dataclass, fields
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
-from typing import Any, Literal, cast, get_args
+from typing import Any, Literal, get_args
 
 Level = Literal["MUST", "SHOULD", "MAY"]
 """How strongly the document demands it."""
@@ -81,10 +79,6 @@ COMPARES_BYTES = frozenset(("DIR-017",))
 """Rules that compare a digest with the bytes of values, without decoding the values."""
 
 ID_PATTERN = r"[A-Z][A-Z0-9]*-[0-9]{3}"
-
-
-class CatalogueError(Exception):
-    """A rules file is wrong: an error in this package, or in a family under construction."""
 
 
 @dataclass(frozen=True)
@@ -158,7 +152,7 @@ class Rule:
         """Whether a file can break it."""
         return self.role != "reader"
 
-    @property
+    @cached_property
     def compares_values(self) -> bool:
         """Whether it compares a claim (a bound, a count, an index, a filter) with values; a finding does not show which is wrong."""
         return self.judges_files and (
@@ -232,12 +226,8 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
 
 @cache
 def families() -> tuple[Family, ...]:
-    """Every family, in the order of the files of their prefixes. Raises `CatalogueError`."""
-    parsed = [parse_family(name, text.decode()) for name, text in _rule_files()]
-    for rule, times in Counter(rule.id for family in parsed for rule in family.rules).items():
-        if times > 1:
-            raise CatalogueError(f"{rule} is declared twice")
-    return tuple(parsed)
+    """Every family, in the order of the files of their prefixes."""
+    return tuple(parse_family(name, text.decode()) for name, text in _rule_files())
 
 
 @cache
@@ -323,32 +313,20 @@ def _rule_files() -> Iterable[tuple[str, bytes]]:
 
 
 def parse_family(module: str, text: str) -> Family:
-    """Parse one rules file.
+    """Parse one rules file, which must be valid according to `json_schema`.
 
     Args:
         module: Name of the family's modules; the file's name without its ending.
         text: Content of the file.
-
-    Raises:
-        CatalogueError: A rule is wrong; the message names the rule and the error.
     """
-    try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise CatalogueError(f"{module}.toml: {error}") from None
-    top = _table(document, {"family", "rule"}, module)
-    given = _table(top.get("family", {}), set(_FAMILY), f"{module}: family")
-    header = {name: given.get(name, default) for name, default in _FAMILY.items()}
-    for name, value in header.items():
-        if not isinstance(value, str) or not value:
-            raise CatalogueError(f"{module}: family.{name} is missing")
-    rows = top.get("rule")
-    if not isinstance(rows, list) or not rows:
-        raise CatalogueError(f"{module}: no rules")
-    parsed = tuple(_rule(row, header["prefix"], module) for row in rows)
-    if [rule.id for rule in parsed] != sorted({rule.id for rule in parsed}):
-        raise CatalogueError(f"{module}: rules are not in the order of their ids, or an id is repeated")
-    return Family(module=module, rules=parsed, **header)
+    document = tomllib.loads(text)
+    return Family(module=module, rules=tuple(map(_rule, document["rule"])), **document["family"])
+
+
+def _rule(row: dict[str, Any]) -> Rule:
+    values = {"verdict": DEFAULT_VERDICT[row["level"]], **row, "origin": Origin(**row["origin"])}
+    values.update((name, tuple(row[name])) for name in _LISTS if name in row)
+    return Rule(**values)
 
 
 _FAMILY = {field.name: field.default for field in fields(Family) if field.name not in ("module", "rules")}
@@ -364,70 +342,10 @@ _LISTS = ("against", "given")
 """Members that are lists of paths."""
 
 
-def _rule(entry: Any, prefix: str, module: str) -> Rule:
-    identifier = cast("dict[str, Any]", entry).get("id") if isinstance(entry, dict) else None
-    place = f"{module}: {identifier or 'a rule without id'}"
-    row = _table(entry, _REQUIRED | _OPTIONAL, place)
-    for name in _LISTS:
-        if name in row and not (
-            isinstance(row[name], list) and all(isinstance(path, str) for path in row[name])
-        ):
-            raise CatalogueError(f"{place}: {name} is not a list of paths")
-    for name in sorted((row.keys() | _REQUIRED) - {"origin", *_LISTS}):
-        if not isinstance(row.get(name), str) or not row[name]:
-            raise CatalogueError(f"{place}: {name} is missing or no text")
-    if not re.fullmatch(ID_PATTERN, row["id"]) or not row["id"].startswith(f"{prefix}-"):
-        raise CatalogueError(f"{place}: the id does not look like {prefix}-001")
-    for name, choices in CHOICES.items():
-        if name in row and row[name] not in choices:
-            raise CatalogueError(f"{place}: {name} is {row[name]!r}, not one of {', '.join(choices)}")
-    if not row["sentence"].endswith("."):
-        raise CatalogueError(f"{place}: the sentence does not end in a full stop")
-    if row["role"] == "reader" and (stray := sorted(row.keys() & _OF_FILES)):
-        raise CatalogueError(f"{place}: a rule for readers has no {', '.join(stray)}")
-    values: dict[str, Any] = {**row, "origin": _origin(row.get("origin", {}), place)}
-    values.update((name, tuple(row[name])) for name in _LISTS if name in row)
-    values.setdefault("verdict", DEFAULT_VERDICT[row["level"]])
-    rule = Rule(**values)
-    _require_reasons(rule, place)
-    return rule
-
-
-def _origin(entry: Any, place: str) -> Origin:
-    origin = _table(entry, {"kind", "document", "section"}, f"{place}: origin")
-    if origin.get("kind") not in get_args(OriginKind):
-        raise CatalogueError(f"{place}: origin.kind is not one of {', '.join(get_args(OriginKind))}")
-    for name in ("document", "section"):
-        if not isinstance(origin.get(name), str) or not origin[name]:
-            raise CatalogueError(f"{place}: origin.{name} is missing")
-    return Origin(**origin)
-
-
-def _require_reasons(rule: Rule, place: str) -> None:
-    """Raise an error if a verdict differs from the level's own and the rule does not explain why."""
-    default = DEFAULT_VERDICT[rule.level]
-    if VERDICTS.index(rule.verdict) < VERDICTS.index(default):
-        raise CatalogueError(f"{place}: the verdict is stronger than the level")
-    if rule.verdict == "POLICY" and not rule.reading:
-        raise CatalogueError(f"{place}: POLICY needs the reading that is taken")
-    if rule.verdict not in (default, "POLICY") and not rule.practice:
-        raise CatalogueError(f"{place}: a verdict weaker than the level needs the practice that explains it")
-
-
-def _table(entry: Any, allowed: set[str], place: str) -> dict[str, Any]:
-    """A TOML table that has only allowed keys."""
-    if not isinstance(entry, dict):
-        raise CatalogueError(f"{place}: no table")
-    table = cast("dict[str, Any]", entry)
-    if stray := sorted(table.keys() - allowed):
-        raise CatalogueError(f"{place}: unknown {', '.join(stray)}")
-    return table
-
-
 def json_schema() -> dict[str, Any]:
     """JSON Schema (2020-12) of a rules file, for editors and for catalogues kept by others.
 
-    It covers all demands of `parse_family`, except those across rules: the prefix and the order of the ids.
+    It cannot demand that ids are unique, are in order and begin with the prefix of their family.
     """
     text = {"type": "string", "minLength": 1}
     properties: dict[str, Any] = {}

@@ -110,29 +110,31 @@ class Observation:
     @property
     def effect(self) -> ObservedEffect:
         """The gravest answer."""
-        harm: list[ObservedEffect] = [seen for seen in HARM if any(one.seen == seen for one in self.engines)]
+        harm: list[ObservedEffect] = [
+            seen for seen in HARM if any(engine.seen == seen for engine in self.engines)
+        ]
         return harm[0] if harm else "not asked" if self.reason else "nothing"
 
-    def of_cases(self, wanted: Collection[str]) -> Observation | None:
+    def of_cases(self, selected: Collection[str]) -> Observation | None:
         """The observation of only some of its golden files; ``None`` if that is unknown."""
-        if not wanted:
+        if not selected:
             return None
-        if set(self.cases) <= set(wanted) or not self.engines:
+        if set(self.cases) <= set(selected) or not self.engines:
             return self
         engines: list[EngineAnswers] = []
         for answers in self.engines:
             known = dict(zip(self.cases, answers.each, strict=False)) or {answers.case: answers.seen}
             # The file of its worst answer is known; its answers to other files are known only from `each`.
-            if answers.is_harmed and not answers.each and answers.case not in wanted:
+            if answers.is_harmed and not answers.each and answers.case not in selected:
                 return None
-            seen = {known.get(case, "nothing") for case in wanted} - {None}
+            seen = {known.get(case, "nothing") for case in selected} - {None}
             if seen:
                 worst: Seen = min((each for each in seen if each), key=SEEN.index)
                 case = (
-                    next((case for case in wanted if known.get(case) == worst), "") if worst in HARM else ""
+                    next((case for case in selected if known.get(case) == worst), "") if worst in HARM else ""
                 )
                 engines.append(replace(answers, seen=worst, case=case, each=()))
-        return replace(self, cases=tuple(wanted), engines=tuple(engines)) if engines else None
+        return replace(self, cases=tuple(selected), engines=tuple(engines)) if engines else None
 
     @property
     def summary(self) -> Observed:
@@ -142,8 +144,10 @@ class Observation:
             return Observed(effect, date=self.date, reason=self.reason)
         return Observed(
             effect,
-            engines=_named([one for one in self.engines if one.seen == effect]) if effect in HARM else [],
-            asked=len({one.product for one in self.engines}),
+            engines=_named([engine for engine in self.engines if engine.seen == effect])
+            if effect in HARM
+            else [],
+            asked=len({engine.product for engine in self.engines}),
             date=self.date,
         )
 
@@ -218,8 +222,8 @@ def _named(engines: Sequence[EngineAnswers]) -> list[str]:
     return list(names.values())
 
 
-def _counted(count: int, one: str, several: str) -> str:
-    return f"{count} {one if count == 1 else several}"
+def _counted(count: int, singular: str, plural: str) -> str:
+    return f"{count} {singular if count == 1 else plural}"
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -278,24 +282,28 @@ def table_text(entries: Mapping[str, Observation]) -> str:
     return "{\n" + ",\n".join(_entry(rule, entries[rule]) for rule in sorted(entries)) + "\n}\n"
 
 
-def _entry(rule: str, found: Observation) -> str:
-    members = [f'  "date": {json.dumps(found.date)}']
-    if found.cases:
-        members.append(f'  "cases": {json.dumps(found.cases)}')
-    if found.engines:
-        rows = ",\n".join(f"   {json.dumps(_answers(one))}" for one in found.engines)
+def _entry(rule: str, observation: Observation) -> str:
+    members = [f'  "date": {json.dumps(observation.date)}']
+    if observation.cases:
+        members.append(f'  "cases": {json.dumps(observation.cases)}')
+    if observation.engines:
+        rows = ",\n".join(f"   {json.dumps(_answers(answers))}" for answers in observation.engines)
         members.append(f'  "engines": [\n{rows}\n  ]')
-    if found.reason:
-        members.append(f'  "reason": {json.dumps(found.reason)}')
+    if observation.reason:
+        members.append(f'  "reason": {json.dumps(observation.reason)}')
     return f' "{rule}": {{\n' + ",\n".join(members) + "\n }"
 
 
-def _answers(one: EngineAnswers) -> dict[str, Any]:
+def _answers(answers: EngineAnswers) -> dict[str, Any]:
     members = {
-        "engine": one.engine,
-        "version": one.version,
-        "seen": one.seen,
-        "count": one.count,
-        "of": one.of,
+        "engine": answers.engine,
+        "version": answers.version,
+        "seen": answers.seen,
+        "count": answers.count,
+        "of": answers.of,
     }
-    return {**members, **({"case": one.case} if one.case else {}), **({"each": one.each} if one.each else {})}
+    return {
+        **members,
+        **({"case": answers.case} if answers.case else {}),
+        **({"each": answers.each} if answers.each else {}),
+    }

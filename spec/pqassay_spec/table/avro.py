@@ -278,13 +278,13 @@ class _Counting:
             raise Malformed(f"the schema is nested deeper than {MOST_DEPTH} types")
         if isinstance(schema, list):
             options = schema
-            return max((self.of(one, depth + 1)[0] for one in options), default=0) + 1, True
+            return max((self.of(part, depth + 1)[0] for part in options), default=0) + 1, True
         if not isinstance(schema, dict):
             return self._named.get(str(schema), (1, True))
         declared = cast("dict[str, Any]", schema)
         kind = declared.get("type")
         if kind == "record":
-            found = [self.of(one.get("type"), depth + 1) for one in fields_of(declared)]
+            found = [self.of(part.get("type"), depth + 1) for part in fields_of(declared)]
             made = sum(count for count, _ in found) + 1, any(has for _, has in found)
         elif kind == "fixed":
             made = 1, fixed_size(declared) > 0
@@ -316,7 +316,7 @@ def grammar_of(schema: Any, depth: int = 0, names: Names | None = None) -> AnyCo
         raise Malformed(f"the schema is nested deeper than {MOST_DEPTH} types")
     if isinstance(schema, list):
         options = schema
-        return Union([None if one == "null" else grammar_of(one, depth + 1, names) for one in options])
+        return Union([None if part == "null" else grammar_of(part, depth + 1, names) for part in options])
     if not isinstance(schema, dict):
         found = PRIMITIVES.get(schema) or names.get(schema) if isinstance(schema, str) else None
         if found is None:
@@ -325,7 +325,7 @@ def grammar_of(schema: Any, depth: int = 0, names: Names | None = None) -> AnyCo
     declared = cast("dict[str, Any]", schema)
     kind = declared.get("type")
     if kind == "record":
-        made = Struct(*(_member(one, depth, names) for one in fields_of(declared)))
+        made = Struct(*(_member(part, depth, names) for part in fields_of(declared)))
         return cast("AnyConstruct", named(declared, made, names))
     if kind == "array":
         return Blocks(grammar_of(declared.get("items"), depth + 1, names))

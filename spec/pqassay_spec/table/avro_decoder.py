@@ -97,7 +97,7 @@ def decoder(schema: Any, depth: int = 0, names: Names | None = None) -> Decoder:
         raise Malformed(f"the schema is nested deeper than {MOST_DEPTH} types")
     if isinstance(schema, list):
         options = schema
-        return _union([None if one == "null" else decoder(one, depth + 1, names) for one in options])
+        return _union([None if part == "null" else decoder(part, depth + 1, names) for part in options])
     if not isinstance(schema, dict):
         found = _PRIMITIVES.get(schema) or names.get(schema) if isinstance(schema, str) else None
         if found is None:
@@ -106,7 +106,7 @@ def decoder(schema: Any, depth: int = 0, names: Names | None = None) -> Decoder:
     declared = cast("dict[str, Any]", schema)
     kind = declared.get("type")
     if kind == "record":
-        members = [decoder(one.get("type"), depth + 1, names) for one in fields_of(declared)]
+        members = [decoder(part.get("type"), depth + 1, names) for part in fields_of(declared)]
         return cast("Decoder", named(declared, _record(members), names))
     if kind == "array":
         items = declared.get("items")

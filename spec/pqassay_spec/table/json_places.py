@@ -1,4 +1,4 @@
-r"""The place of a member in a JSON text, for messages and for mutations; each call searches the text once.
+r"""The place of a member in a JSON text, for messages and for mutations; each call walks the text once.
 
     >>> line = b'{"add":{"size":12,"stats":"{\\"numRecords\\":3}"}}'
     >>> find(line, ("add", "stats", "numRecords"))
@@ -23,7 +23,6 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 _SPACE = re.compile(r"[ \t\r\n]*")
-_INDEX = re.compile(r"\[(\d{1,9})\]", re.ASCII)
 _DECODER = json.JSONDecoder()
 
 Span = tuple[int, int]
@@ -48,13 +47,19 @@ class Member(NamedTuple):
     value: Any
 
 
-class _Found(NamedTuple):
-    """A member: start and end of its name and its value in a text, and the number of texts that it is nested in."""
+_PARENT = object()
+"""In place of a value with members."""
 
+
+class _Place(NamedTuple):
+    """A value: its path, the start of its name, its start and end, the number of texts that it is nested in, and the value or `_PARENT`."""
+
+    path: tuple[str, ...]
     name: int
     start: int
     end: int
     depth: int
+    value: Any
 
 
 def find(data: bytes, names: Sequence[str]) -> Span | None:
@@ -66,46 +71,48 @@ def find(data: bytes, names: Sequence[str]) -> Span | None:
     """
     try:
         text = data.decode()
-        found = _find(text, names)
-    except (ValueError, IndexError, RecursionError):
+        place = _find(text, names)
+    except (ValueError, RecursionError):
         return None
-    if found is None:
+    if place is None:
         return None
-    return len(text[: found.start].encode()), len(text[: found.end].encode())
+    return len(text[: place.start].encode()), len(text[: place.end].encode())
 
 
 def members(data: bytes) -> Iterator[Member]:
     r"""Yield every value without members of a JSON text, in order; a text that is itself a JSON object is searched as well.
 
-    >>> [(one.path, one.value) for one in members(b'{"add":{"tags":["a"],"stats":"{\\"numRecords\\":3}"}}')]
+    >>> [(member.path, member.value) for member in members(b'{"add":{"tags":["a"],"stats":"{\\"numRecords\\":3}"}}')]
     [(('add', 'tags', '[0]'), 'a'), (('add', 'stats', 'numRecords'), 3)]
 
     Raises:
         ValueError: It is not JSON text, or nested too deeply.
     """
     text = data.decode()
+    leaves = (place for place in _places(text, (), 0) if place.value is not _PARENT)
     if text.isascii():
-        yield from _members(text, (), 0)
+        yield from (Member(leaf.path, (leaf.start, leaf.end), leaf.value) for leaf in leaves)
         return
-    places = [0]
+    offsets = [0]
     for character in text:
-        places.append(places[-1] + len(character.encode()))
-    for one in _members(text, (), 0):
-        yield one._replace(span=(places[one.span[0]], places[one.span[1]]))
+        offsets.append(offsets[-1] + len(character.encode()))
+    for leaf in leaves:
+        yield Member(leaf.path, (offsets[leaf.start], offsets[leaf.end]), leaf.value)
 
 
-def _members(text: str, path: tuple[str, ...], depth: int) -> Iterator[Member]:
+def _places(text: str, path: tuple[str, ...], depth: int) -> Iterator[_Place]:
+    """Yield every value in a text; a value with members comes after these, a text before its members."""
     try:
         start = _space(text, 0)
-        end = yield from _value(text, start, path, depth)
+        end = yield from _value(text, start, start, path, depth)
         if _space(text, end) != len(text):
             raise ValueError("something follows the value")
     except IndexError:
         raise ValueError("it ends too early") from None
 
 
-def _value(text: str, at: int, path: tuple[str, ...], depth: int) -> Generator[Member, None, int]:
-    """Yield the values inside the value that begins at a position, and return its end."""
+def _value(text: str, name: int, at: int, path: tuple[str, ...], depth: int) -> Generator[_Place, None, int]:
+    """Yield the value that begins at a position and the values inside it, and return its end."""
     if depth > DEEPEST:
         raise ValueError(f"it is nested more than {DEEPEST} levels deep")
     mark = text[at]
@@ -117,29 +124,35 @@ def _value(text: str, at: int, path: tuple[str, ...], depth: int) -> Generator[M
             and Decimal(repr(value)) != Decimal(text[at:end])
         ):
             value = text[at:end]  # it has more digits than a number of Python
+        inner: list[_Place] = []
         if isinstance(value, str) and value.startswith("{"):
             with suppress(ValueError):
-                inner = list(_members(value, path, depth + 1))
-                places = _places_of(text, at)
-                for one in inner:
-                    yield one._replace(span=(places[one.span[0]], places[one.span[1]]))
-                if inner:
-                    return end
-        yield Member(path, (at, end), value)
+                inner = list(_places(value, path, depth + 1))
+        yield _Place(path, name, at, end, 0, _PARENT if inner else value)
+        if inner:
+            offsets = _offsets(text, at)
+            for each in inner:
+                yield _Place(
+                    each.path,
+                    offsets[each.name],
+                    offsets[each.start],
+                    offsets[each.end],
+                    each.depth + 1,
+                    each.value,
+                )
         return end
     start, number, closing = at, 0, "}" if mark == "{" else "]"
     at = _space(text, at + 1)
     while text[at] != closing:
         if number:
             at = _space(text, _after(text, at, ","))
-        name = f"[{number}]"
+        begins, key = at, f"[{number}]"
         if mark == "{":
-            name, at = _string(text, at)
+            key, at = _DECODER.raw_decode(text, at)
             at = _space(text, _after(text, _space(text, at), ":"))
-        at = _space(text, (yield from _value(text, at, (*path, name), depth + 1)))
+        at = _space(text, (yield from _value(text, begins, at, (*path, str(key)), depth + 1)))
         number += 1
-    if not number:
-        yield Member(path, (start, at + 1), {} if mark == "{" else [])
+    yield _Place(path, name, start, at + 1, 0, _PARENT if number else {} if mark == "{" else [])
     return at + 1
 
 
@@ -176,30 +189,17 @@ def changed(data: bytes, names: Sequence[str], to: str | None) -> bytes:
     return (before + behind).encode()
 
 
-def _find(text: str, names: Sequence[str]) -> _Found | None:
-    start = _space(text, 0)
-    name_start = start
-    for number, name in enumerate(names):
-        if start < len(text) and text[start] == '"':
-            inner, _ = _string(text, start)
-            found = _find(inner, names[number:])
-            if found is None:
-                return None
-            places = _places_of(text, start)
-            return _Found(places[found.name], places[found.start], places[found.end], found.depth + 1)
-        member = _member(text, start, name)
-        if member is None:
-            return None
-        name_start, start = member
-    return _Found(name_start, start, _end(text, start), 0)
+def _find(text: str, names: Sequence[str]) -> _Place | None:
+    path = tuple(names)
+    return next((place for place in _places(text, (), 0) if place.path == path), None)
 
 
-def _places_of(text: str, start: int) -> list[int]:
+def _offsets(text: str, start: int) -> list[int]:
     """The offset in the text of each character of a JSON string, and of its end."""
-    places: list[int] = []
+    offsets: list[int] = []
     at = start + 1
     while text[at] != '"':
-        places.append(at)
+        offsets.append(at)
         if text[at] != "\\":
             at += 1
         elif text[at + 1] != "u":
@@ -208,53 +208,10 @@ def _places_of(text: str, start: int) -> list[int]:
             at += 12  # two escapes are one character
         else:
             at += 6
-    places.append(at)
-    return places
-
-
-def _member(text: str, start: int, name: str) -> Span | None:
-    """Start of the name and of the value of a member of the object at a position; for an element, its start."""
-    if text[start : start + 1] == "[" and (index := _INDEX.fullmatch(name)) is not None:
-        return _element(text, start, int(index[1]))
-    if start >= len(text) or text[start] != "{":
-        return None
-    at = _space(text, start + 1)
-    while text[at] != "}":
-        begins = at
-        key, at = _string(text, at)
-        at = _space(text, _space(text, at) + 1)
-        if key == name:
-            return begins, at
-        at = _space(text, _end(text, at))
-        if text[at] == ",":
-            at = _space(text, at + 1)
-    return None
-
-
-def _element(text: str, start: int, number: int) -> Span | None:
-    """The start of an element of the list at a position, twice."""
-    at = _space(text, start + 1)
-    while text[at] != "]":
-        if not number:
-            return at, at
-        number -= 1
-        at = _space(text, _end(text, at))
-        if text[at] == ",":
-            at = _space(text, at + 1)
-    return None
-
-
-def _string(text: str, start: int) -> tuple[str, int]:
-    """The string that begins at a position, and its end."""
-    found, end = _DECODER.raw_decode(text, start)
-    return str(found), end
-
-
-def _end(text: str, start: int) -> int:
-    """The end of the value that begins at a position."""
-    return _DECODER.raw_decode(text, start)[1]
+    offsets.append(at)
+    return offsets
 
 
 def _space(text: str, at: int) -> int:
-    found = _SPACE.match(text, at)
-    return at if found is None else found.end()
+    match = _SPACE.match(text, at)
+    return at if match is None else match.end()

@@ -18,21 +18,21 @@ CHECKSUM = "checksum"
 """The member for the checksum."""
 
 
-def checksum_of(held: Mapping[str, Any]) -> str:
+def checksum_of(content: Mapping[str, Any]) -> str:
     """MD5, in hex, of the canonical form of all members except ``checksum``: the path and value of each leaf, in the order of the paths.
 
     Args:
-        held: The JSON object; numbers with a fraction or an exponent are `decimal.Decimal`, which keeps their spelling.
+        content: The JSON object; numbers with a fraction or an exponent are `decimal.Decimal`, which keeps their spelling.
     """
-    members = {name: value for name, value in held.items() if name != CHECKSUM}
+    members = {name: value for name, value in content.items() if name != CHECKSUM}
     leaves = sorted(_leaves(members), key=lambda leaf: leaf[0].encode())
     text = ",".join(f"{path}={value}" for path, value in leaves)
     return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
 
 
-def _leaves(held: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _leaves(content: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield each value without members after its path; without recursion, because a file may be nested deeply."""
-    rest: list[tuple[Any, str]] = [(value, _text(name)) for name, value in held.items()]
+    rest: list[tuple[Any, str]] = [(value, _text(name)) for name, value in content.items()]
     while rest:
         value, path = rest.pop()
         if isinstance(value, Mapping):

@@ -37,6 +37,7 @@ VERSION_DIGITS = 20
 """Digits of a version in the names of a Delta log."""
 
 _COMMIT = re.compile(r"(\d{20})\.json", re.ASCII)
+_COMPACTION = re.compile(r"(\d{20})\.(\d{20})\.compacted\.json", re.ASCII)
 _CHECKPOINT = re.compile(
     r"(?P<version>\d{20})\.checkpoint(?:\.(?P<part>\d{10})\.(?P<parts>\d{10})|\.(?P<unique>[0-9A-Za-z-]+))?"
     r"\.(?P<form>parquet|json)",
@@ -75,6 +76,16 @@ def commit_name(version: int) -> str:
     '00000000000000000007.json'
     """
     return f"{version:0{VERSION_DIGITS}}.json"
+
+
+def delta_compaction(name: str) -> range | None:
+    """The versions whose commits a log compaction file replaces; ``None`` for other names.
+
+    >>> delta_compaction("00000000000000000004.00000000000000000006.compacted.json")
+    range(4, 7)
+    """
+    found = _COMPACTION.fullmatch(name)
+    return None if found is None else range(int(found[1]), int(found[2]) + 1)
 
 
 def checksum_name(version: int) -> str:

@@ -199,10 +199,7 @@ def test_nothing_is_left_to_be_asked_about_each_chunk_of_what_writers_write(writ
 
     groups = file.part(alike_groups)
     assert groups is not None
-    assert (ROW_GROUPS * 6, 0) == (
-        sum(len(group.places) for group in groups.groups),
-        len(groups.others),
-    )
+    assert (ROW_GROUPS * 6, 0) == (sum(len(group.places) for group in groups.groups), len(groups.others))
     assert ({}, [], len(groups.groups)) == (answers.found, left, len(learned))
 
 
@@ -264,13 +261,12 @@ def damaged(data: bytes, changes: Sequence[tuple[int, int, str, Any]]) -> bytes:
     return edited(data, change_footer)
 
 
-@pytest.mark.parametrize("writer", WRITERS)
-def test_damaged_footers(writer: str) -> None:
+def test_damaged_footers() -> None:
     reported: set[str] = set()
 
-    @settings(max_examples=25 if EXAMPLES == 1 else 5, deadline=None)
-    @given(damages())
-    def check(changes: list[tuple[int, int, str, Any]]) -> None:
+    @settings(max_examples=75 if EXAMPLES == 1 else 7, deadline=None)
+    @given(st.sampled_from(WRITERS), damages())
+    def check(writer: str, changes: list[tuple[int, int, str, Any]]) -> None:
         data = damaged(written(writer), changes)
         expected = plain_outcomes([data])
         reported.update(finding[0] for finding in expected[0][0])

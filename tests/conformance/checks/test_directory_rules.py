@@ -85,9 +85,13 @@ OF_VALUES = {"DIR-017", *(f"DIR-{number:03}" for number in (26, 27, 28, 35, 36, 
 """The rules that are decided by pages or values."""
 
 
-@pytest.mark.parametrize("placement", Placement)
 @pytest.mark.parametrize(
-    "codec", [CompressionCodec.UNCOMPRESSED, CompressionCodec.GZIP, CompressionCodec.LZ4_RAW]
+    ("placement", "codec"),
+    zip(
+        Placement,
+        [CompressionCodec.UNCOMPRESSED, CompressionCodec.GZIP, CompressionCodec.LZ4_RAW],
+        strict=True,
+    ),
 )
 def test_a_sound_directory_breaks_no_rule_wherever_its_blobs_are(
     placement: Placement, codec: CompressionCodec
@@ -99,13 +103,6 @@ def test_a_sound_directory_breaks_no_rule_wherever_its_blobs_are(
 
     assert [] == [finding.rule for finding in file.findings]
     assert set(report.coverages[file.coverage].checked) >= OF_VALUES
-
-
-def test_a_file_without_the_key_has_no_such_index() -> None:
-    report = pqassay.check(parquet(), tier="values")
-    coverage = report.coverages[report.files[0].coverage]
-
-    assert "DIR-001" in coverage.not_applicable
 
 
 KLL_OF_LOTS = bytes.fromhex(
@@ -167,11 +164,7 @@ BROKEN: list[tuple[str, Tier, Index]] = [
     ("DIR-016", "footer", Index(head={"row_count": 7})),
     ("DIR-016", "footer", Index(head={"shape": 7})),
     ("DIR-017", "pages", Index(head={"content": 7})),
-    (
-        "DIR-018",
-        "footer",
-        sums(METAL_LOT_SUMS, "metal", "lot", value_count=5, granularity=Granularity.PAGE),
-    ),
+    ("DIR-018", "footer", sums(METAL_LOT_SUMS, "metal", "lot", value_count=5, granularity=Granularity.PAGE)),
     ("DIR-020", "index", Index(blob=metal_sets(*METALS_OF_GROUPS) + b"\0")),
     ("DIR-020", "index", Index(blob=b"\xff\xff\xff\xff")),
     ("DIR-020", "index", Index(IndexType.ZONE_SUMS, b"\xff" * 12, (("lot",),))),
@@ -277,10 +270,7 @@ BROKEN: list[tuple[str, Tier, Index]] = [
 ]
 
 
-@each(
-    ("rule", "tier", "index"),
-    BROKEN,
-)
+@each(("rule", "tier", "index"), BROKEN)
 def test_one_damage_is_one_finding(rule: str, tier: Tier, index: Index) -> None:
     data = with_directory(index)
     (of_values,) = (finding for finding in judged(data).findings if finding.verdict != "INFO")
@@ -310,10 +300,7 @@ def _with_column_count(data: bytes, count: int) -> bytes:
     return entries.with_crc(data[:place] + count.to_bytes(length, "little") + data[place + length :])
 
 
-@each(
-    ("rule", "text", "decoded"),
-    TEXTS,
-)
+@each(("rule", "text", "decoded"), TEXTS)
 def test_a_directory_that_cannot_be_read_is_one_finding(
     rule: str, text: Callable[[str], str | None], decoded: Callable[[bytes], bytes]
 ) -> None:
@@ -408,30 +395,3 @@ def test_values_of_a_fixed_width_written_anew_between_the_same_bounds_are_notice
     data = other[:footer] + old[footer:]
 
     assert ([], ["DIR-017"]) == (broken(data, "index"), broken(data))
-
-
-MENDED = {
-    "DIR-004": ("strip ", "--key pqassay.index_directory"),
-    "DIR-010": ("index drop ", "--stale"),
-    "DIR-016": ("index refresh ", ""),
-    "DIR-026": ("index add ", "--type distinct-set --columns metal --granularity page"),
-    "DIR-037": ("index add ", "--type zone-sums --columns price --granularity row-group"),
-    "DIR-011": ("index drop ", "--type kll --columns metal"),
-}
-
-
-@pytest.mark.parametrize("rule", MENDED)
-def test_a_finding_says_what_mends_the_index(rule: str, tmp_path: Path) -> None:
-    indexes = {name: index for name, _, index in BROKEN} | {"DIR-011": Index(IndexType.KLL)}
-    path = tmp_path / "part.parquet"
-    path.write_bytes(
-        with_directory(Index(), decoded=lambda data: data[:-1] + b"\0")
-        if rule == "DIR-004"
-        else with_directory(indexes[rule])
-    )
-    (finding,) = judged(path).findings
-    command, options = MENDED[rule]
-
-    assert rule == finding.rule
-    assert (finding.remedy or "").startswith(f"pqassay {command}")
-    assert (finding.remedy or "").endswith(options)

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 import pqassay
 from directory_files import LOT_SUMS, sums, with_directory
 from places import GOLDEN_FILES
+from pqassay_spec.grammar.field_paths import get
+from pqassay_spec.mutation.file_dissection import take_apart
+from pqassay_spec.mutation.mutations import Mutation, mutate
 from pqassay_suite.judging.answers import FAMILIES
 
 
@@ -37,3 +42,22 @@ def test_a_rank_that_is_wrong_is_that_of_a_plain_number() -> None:
     rank = "the rank of 2.0 in the file is 0.7500, but its sketch estimates 0.2500"
 
     assert f"entry 0 (KLL of price): {rank}" == finding.message
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "value", "rule"),
+    [
+        ("kll-of-file", "sketches[0]", lambda old: old[:-3], "DIR-043"),
+        ("hll-of-file", "sketches[0]", lambda old: b"\x03" + old[1:], "DIR-042"),
+        ("sums-of-text", "groups[0].sum_low", lambda _: 5, "DIR-037"),
+        ("sums-of-text", "groups[0].sum_high", lambda _: -1, "DIR-037"),
+    ],
+)
+def test_a_false_part_of_a_blob_is_one_finding(
+    name: str, path: str, value: Callable[[Any], Any], rule: str
+) -> None:
+    data = (GOLDEN_FILES / "dir" / name / "data.parquet").read_bytes()
+    path = f"directory.entries[0].blob.{path}"
+    changed = mutate(data, Mutation("set", path, value(get(take_apart(data), path))))
+
+    assert [rule] == [finding.rule for finding in pqassay.check(changed, tier="values").files[0].findings]

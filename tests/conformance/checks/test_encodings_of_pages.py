@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import struct
+from collections.abc import Callable
 from typing import Any
 
 import pyarrow as pa
@@ -82,8 +83,9 @@ def body_of(data: bytes) -> bytes:
 # ------------------------------------------------------------------------------------------- codecs and encodings
 
 
-@pytest.mark.parametrize("version", [1, 2])  # pages of version 2 are not compressed here
-@pytest.mark.parametrize("codec", [-1, 8, 99, 5000])
+@each(
+    ("codec", "version"), turns([(-1,), (8,), (99,), (5000,)], [(1,), (2,)])
+)  # version 2: not compressed here
 def test_a_codec_that_there_is_not_is_found_from_the_footer_on(codec: int, version: int) -> None:
     data = tiny("int32", [1, 2], statistics=True, version=version)
     data = mutate(data, Mutation("set", f"{FACTS}.codec", codec))
@@ -123,8 +125,7 @@ def test_a_listed_encoding_that_there_is_not_is_found(encoding: int) -> None:
     )
 
 
-@pytest.mark.parametrize("statistics", [True, False])
-@pytest.mark.parametrize("encoding", [-1, 3, 4, 5, 6, 7, 77])
+@each(("encoding", "statistics"), turns([(-1,), (3,), (4,), (5,), (6,), (7,), (77,)], [(True,), (False,)]))
 def test_values_of_an_encoding_that_their_type_does_not_have_are_found(
     encoding: int, statistics: bool
 ) -> None:
@@ -163,30 +164,18 @@ SAID = pytest.mark.parametrize("statistics", [True, False])
 
 @DICTIONARIES
 @SAID
-@pytest.mark.parametrize("count", [1, 100, 2**31 - 4])
-def test_an_entry_too_few_is_found(kind: str, values: list[Any], statistics: bool, count: int) -> None:
+def test_entries_too_few_cut_off_or_with_bytes_behind_them_are_found(
+    kind: str, values: list[Any], statistics: bool
+) -> None:
     data = with_dictionary(kind, values, statistics=statistics)
-
+    raw = body_of(data)
     assert set() == found(data)
-    assert {"PQF-086"} == found(mutate(data, Mutation("add", f"{OWN}.num_values", count)))
-
-
-@DICTIONARIES
-@SAID
-def test_entries_that_are_cut_off_are_found(kind: str, values: list[Any], statistics: bool) -> None:
-    data = with_dictionary(kind, values, statistics=statistics)
-
-    for kept in (0, 3, len(body_of(data)) - 1):
-        assert {"PQF-086"} == found(body(data, body_of(data)[:kept]))
-
-
-@DICTIONARIES
-@SAID
-@pytest.mark.parametrize("more", [b"\0", b"\xff" * 40])
-def test_bytes_behind_entries_are_found(kind: str, values: list[Any], statistics: bool, more: bytes) -> None:
-    data = with_dictionary(kind, values, statistics=statistics)
-
-    assert {"PQF-087"} == found(body(data, body_of(data) + more))
+    for count in (1, 100, 2**31 - 4):
+        assert {"PQF-086"} == found(mutate(data, Mutation("add", f"{OWN}.num_values", count)))
+    for cut in (raw[:0], raw[:3], raw[:-1]):
+        assert {"PQF-086"} == found(body(data, cut))
+    for more in (b"\0", b"\xff" * 40):
+        assert {"PQF-087"} == found(body(data, raw + more))
 
 
 @SAID
@@ -200,8 +189,7 @@ def test_entries_that_stand_twice_are_counted(statistics: bool) -> None:
     assert {"PQF-087"} == found(body(data, twice + b"\0"))
 
 
-@SAID
-@pytest.mark.parametrize("encoding", [-1, 3, 5, 8, 77])
+@each(("encoding", "statistics"), turns([(-1,), (3,), (5,), (8,), (77,)], [(True,), (False,)]))
 def test_entries_are_plain(encoding: int, statistics: bool) -> None:
     data = with_dictionary("int64", [5, 6], statistics=statistics)
 
@@ -251,53 +239,25 @@ def test_entries_ascend_where_it_is_said(
 
 # ------------------------------------------------------------------------------------- values of every encoding
 
-
-@SAID
-@pytest.mark.parametrize("more", [b"\0", bytes(8), bytes(80)])
-def test_streams_are_not_longer_than_their_values(statistics: bool, more: bytes) -> None:
-    data = tiny("double", [0.5, 1.5, 2.5], statistics=statistics, encoding=Encoding.BYTE_STREAM_SPLIT)
-
-    assert set() == found(data)
-    assert {"PQF-089"} == found(body(data, body_of(data) + more))
-    assert {"PQF-078"} == found(body(data, body_of(data)[:-1]))
-
-
-@SAID
-def test_byte_arrays_fill_their_page(statistics: bool) -> None:
-    data = written(pa.array(WORDS), "PLAIN", statistics=statistics)
-    raw = body_of(data)
-
-    assert set() == found(data)
-    assert {"PQF-076"} == found(body(data, raw + b"\0"))
-    assert {"PQF-078"} == found(body(data, raw[:-1]))
-    assert {"PQF-078"} == found(body(data, b""))
-    assert {"PQF-078"} == found(body(data, b"\xff\xff\xff\x7f" + raw[4:]))
-
-
 NUMBERS = list(range(0, 900, 3))
+FEW = [1, 1000, 5]
+TEXT = b"".join(WORDS)
+SIZES = [len(word) for word in WORDS]
+RESTS = [b"tin", b"alk", b"zinc", b"c", b"tin", b"op"]
+RUNS = packed_run([1, 0, 1], width=1)
 
-
-@SAID
-def test_differences_are_complete(statistics: bool) -> None:
-    data = tiny("int64", NUMBERS, statistics=statistics, encoding=Encoding.DELTA_BINARY_PACKED)
-    whole, fewer = (delta_encoding.encode(numbers, bits=64) for numbers in (NUMBERS, NUMBERS[:-1]))
-
-    assert set() == found(body(data, whole))
-    assert {"PQF-091"} == found(body(data, fewer))
-    assert {"PQF-091"} == found(body(data, delta_encoding.encode([*NUMBERS, 1], bits=64)))
-    assert {"PQF-076"} == found(body(data, whole + b"\0"))
-    assert {"PQF-078"} == found(body(data, whole[:9]))
-
-
-@SAID
-def test_the_last_miniblock_is_filled_up(statistics: bool) -> None:
-    numbers = [1, 1000, 5]
-    whole = delta_encoding.encode(numbers, bits=64)
-    data = body(tiny("int64", numbers, statistics=statistics, encoding=Encoding.DELTA_BINARY_PACKED), whole)
-
-    assert set() == found(data)
-    assert {"PQF-092"} == found(body(data, whole[:-1]))
-    assert {"PQF-078"} == found(body(data, whole[:13]))
+DELTAS = Encoding.DELTA_BINARY_PACKED
+FILES: dict[str, Callable[[bool], bytes]] = {
+    "streams": lambda said: tiny("double", [0.5, 1.5], statistics=said, encoding=Encoding.BYTE_STREAM_SPLIT),
+    "texts": lambda said: written(pa.array(WORDS), "PLAIN", statistics=said),
+    "differences": lambda said: tiny("int64", NUMBERS, statistics=said, encoding=DELTAS),
+    "few differences": lambda said: tiny("int64", FEW, statistics=said, encoding=DELTAS),
+    "lengths": lambda said: written(pa.array(WORDS), "DELTA_LENGTH_BYTE_ARRAY", statistics=said),
+    "prefixes": lambda said: written(pa.array(WORDS), "DELTA_BYTE_ARRAY", statistics=said),
+    "fixed": lambda _: written(pa.array([b"abc", b"abd"], pa.binary(3)), "DELTA_BYTE_ARRAY"),
+    "flags": lambda said: written(pa.array([True, False, True]), "RLE", statistics=said),
+}
+"""Files of one page, with or without statistics."""
 
 
 def lengths(numbers: list[int]) -> bytes:
@@ -305,67 +265,62 @@ def lengths(numbers: list[int]) -> bytes:
     return delta_encoding.encode(numbers, bits=32)
 
 
-TEXT = b"".join(WORDS)
-SIZES = [len(word) for word in WORDS]
+def differences(numbers: list[int]) -> bytes:
+    return delta_encoding.encode(numbers, bits=64)
 
 
-@SAID
-@pytest.mark.parametrize(
-    ("values", "rules"),
-    [
-        (lengths(SIZES) + TEXT, set[str]()),
-        (lengths(SIZES[:-1]) + TEXT, {"PQF-091"}),
-        (lengths([*SIZES, 0]) + TEXT, {"PQF-091"}),
-        (lengths(SIZES) + TEXT[:-1], {"PQF-078"}),
-        (lengths([-1, *SIZES[1:]]) + TEXT, {"PQF-078"}),
-        (lengths([*SIZES[:-1], 2**31 - 1]) + TEXT, {"PQF-078"}),
-        (lengths(SIZES)[:-1], {"PQF-092"}),
-        (b"\x01" + lengths(SIZES)[1:] + TEXT, {"PQF-090"}),
-        (delta_encoding.encode([(1 << 63) - 1, -(1 << 63), 0, 7, 0, 0], bits=128) + TEXT, {"PQF-079"}),
-    ],
-)
-def test_byte_arrays_behind_their_lengths(values: bytes, rules: set[str], statistics: bool) -> None:
-    data = written(pa.array(WORDS), "DELTA_LENGTH_BYTE_ARRAY", statistics=statistics)
-
-    assert rules == found(body(data, values))
+def prefixed(prefixes: list[int], rest: list[bytes]) -> bytes:
+    """Byte arrays that begin like the one before."""
+    return lengths(prefixes) + lengths([len(one) for one in rest]) + b"".join(rest)
 
 
-@SAID
-@pytest.mark.parametrize(
-    ("prefixes", "rest", "rules"),
-    [
-        ([0, 1, 0, 2, 0, 1], [b"tin", b"alk", b"zinc", b"c", b"tin", b"op"], set[str]()),
-        ([1, 1, 0, 2, 0, 1], [b"tin", b"alk", b"zinc", b"c", b"tin", b"op"], {"PQF-078"}),
-        ([0, 4, 0, 2, 0, 1], [b"tin", b"alk", b"zinc", b"c", b"tin", b"op"], {"PQF-078"}),
-        ([0, 1, 0, 2, 0], [b"tin", b"alk", b"zinc", b"c", b"tin", b"op"], {"PQF-091"}),
-        ([0, 1, 0, 2, 0, 1], [b"tin", b"alk", b"zinc", b"c", b"tin"], {"PQF-091"}),
-    ],
-)
-def test_byte_arrays_that_begin_like_the_one_before(
-    prefixes: list[int], rest: list[bytes], rules: set[str], statistics: bool
+BODIES: list[tuple[str, Callable[[bytes], bytes], str]] = [
+    *((name, bytes, "") for name in FILES),
+    *(("streams", lambda raw, more=more: raw + bytes(more), "PQF-089") for more in (1, 8, 80)),
+    ("streams", lambda raw: raw[:-1], "PQF-078"),
+    ("texts", lambda raw: raw + b"\0", "PQF-076"),
+    ("texts", lambda raw: raw[:-1], "PQF-078"),
+    ("texts", lambda _: b"", "PQF-078"),
+    ("texts", lambda raw: b"\xff\xff\xff\x7f" + raw[4:], "PQF-078"),
+    ("differences", lambda _: differences(NUMBERS), ""),
+    ("differences", lambda _: differences(NUMBERS[:-1]), "PQF-091"),
+    ("differences", lambda _: differences([*NUMBERS, 1]), "PQF-091"),
+    ("differences", lambda _: differences(NUMBERS) + b"\0", "PQF-076"),
+    ("differences", lambda _: differences(NUMBERS)[:9], "PQF-078"),
+    ("few differences", lambda _: differences(FEW), ""),
+    ("few differences", lambda _: differences(FEW)[:-1], "PQF-092"),
+    ("few differences", lambda _: differences(FEW)[:13], "PQF-078"),
+    ("lengths", lambda _: lengths(SIZES) + TEXT, ""),
+    ("lengths", lambda _: lengths(SIZES[:-1]) + TEXT, "PQF-091"),
+    ("lengths", lambda _: lengths([*SIZES, 0]) + TEXT, "PQF-091"),
+    ("lengths", lambda _: lengths(SIZES) + TEXT[:-1], "PQF-078"),
+    ("lengths", lambda _: lengths([-1, *SIZES[1:]]) + TEXT, "PQF-078"),
+    ("lengths", lambda _: lengths([*SIZES[:-1], 2**31 - 1]) + TEXT, "PQF-078"),
+    ("lengths", lambda _: lengths(SIZES)[:-1], "PQF-092"),
+    ("lengths", lambda _: b"\x01" + lengths(SIZES)[1:] + TEXT, "PQF-090"),
+    ("lengths", lambda _: delta_encoding.encode([(1 << 63) - 1, -(1 << 63), 0, 7, 0, 0], bits=128) + TEXT, "PQF-079"),
+    ("prefixes", lambda _: prefixed([0, 1, 0, 2, 0, 1], RESTS), ""),
+    ("prefixes", lambda _: prefixed([1, 1, 0, 2, 0, 1], RESTS), "PQF-078"),
+    ("prefixes", lambda _: prefixed([0, 4, 0, 2, 0, 1], RESTS), "PQF-078"),
+    ("prefixes", lambda _: prefixed([0, 1, 0, 2, 0], RESTS), "PQF-091"),
+    ("prefixes", lambda _: prefixed([0, 1, 0, 2, 0, 1], RESTS[:-1]), "PQF-091"),
+    ("fixed", lambda _: lengths([0, 2]) + lengths([3, 2]) + b"abcde", "PQF-078"),
+    ("flags", lambda _: LENGTH.build(len(RUNS)) + RUNS, ""),
+    ("flags", lambda _: LENGTH.build(len(RUNS)) + RUNS + b"\0", "PQF-076"),
+    ("flags", lambda _: b"", "PQF-078"),
+    ("flags", lambda _: LENGTH.build(len(RUNS)), "PQF-078"),
+    ("flags", lambda _: LENGTH.build(1) + RUNS[:1], "PQF-078"),
+    ("flags", lambda _: struct.pack("<I", 2**31) + RUNS, "PQF-078"),
+]  # fmt: skip
+"""Files, another body for their page, and the rule that it breaks."""
+
+
+@each(("name", "change", "rule", "said"), turns(BODIES, [(True,), (False,)]))
+def test_values_fill_their_page_and_no_more(
+    name: str, change: Callable[[bytes], bytes], rule: str, said: bool
 ) -> None:
-    data = written(pa.array(WORDS), "DELTA_BYTE_ARRAY", statistics=statistics)
-    values = lengths(prefixes) + lengths([len(one) for one in rest]) + b"".join(rest)
-
-    assert rules == found(body(data, values))
-
-
-def test_fixed_byte_arrays_keep_their_width() -> None:
-    data = written(pa.array([b"abc", b"abd"], pa.binary(3)), "DELTA_BYTE_ARRAY")
-
-    assert set() == found(data)
-    assert {"PQF-078"} == found(body(data, lengths([0, 2]) + lengths([3, 2]) + b"abcde"))
-
-
-@SAID
-def test_booleans_in_runs_are_complete(statistics: bool) -> None:
-    data = written(pa.array([True, False, True]), "RLE", statistics=statistics)
-    runs = packed_run([1, 0, 1], width=1)
-
-    assert set() == found(body(data, LENGTH.build(len(runs)) + runs))
-    assert {"PQF-076"} == found(body(data, LENGTH.build(len(runs)) + runs + b"\0"))
-    for short in (b"", LENGTH.build(len(runs)), LENGTH.build(1) + runs[:1], struct.pack("<I", 2**31) + runs):
-        assert {"PQF-078"} == found(body(data, short))
+    data = FILES[name](said)
+    assert ({rule} if rule else set()) == found(body(data, change(body_of(data))))
 
 
 @pytest.mark.parametrize("encoding", ["PLAIN", "DELTA_LENGTH_BYTE_ARRAY", "DELTA_BYTE_ARRAY"])

@@ -70,12 +70,6 @@ def test_the_nearest_column_is_named() -> None:
     )
 
 
-def test_among_several_columns_the_equal_one_is_taken() -> None:
-    data = pa.table({"a": ["x", "x"], "b": ["x", "y"]})
-
-    assert [] == pqassay.check(Idx1File(data=parquet(data), payload=b"x\ny").build()).files[0].findings
-
-
 @pytest.mark.parametrize("names", [["pieces", "lines"], ["lines", "pieces"]])
 def test_pieces_of_values_stand_behind_a_column_that_equals_the_index(names: list[str]) -> None:
     columns = {"lines": ["x\ny", "x"], "pieces": ["x", "y"], "other": ["x", "x"]}
@@ -151,28 +145,6 @@ def test_nested_and_dictionary_columns_are_compared() -> None:
         assert [] == pqassay.check(file, idx1_column=column).files[0].findings
 
 
-def test_values_of_many_row_groups_are_compared() -> None:
-    values: list[str | None] = [f"v{i % 700:03d}" for i in range(5000)]
-    content = "\n".join(sorted({v for v in values if v})).encode()
-    file = Idx1File(data=parquet(table(values), row_group_size=512), payload=content).build()
-
-    assert [] == pqassay.check(file).files[0].findings
-
-
-def test_pages_that_break_a_rule_leave_an_index_not_checked() -> None:
-    file = bytearray(Idx1File(data=parquet(table(), compression="zstd", use_dictionary=False)).build())
-    file[40:60] = bytes(20)
-
-    report = pqassay.check(bytes(file))
-
-    assert ("untrue", ["PQF-078"]) == (
-        report.files[0].outcome,
-        [finding.rule for finding in report.files[0].findings],
-    )
-    (coverage,) = report.coverages.values()
-    assert "PQF-078 is broken" == coverage.reasons["IDX1-016"]
-
-
 def test_a_signed_footer_may_be_followed_by_its_signature() -> None:
     from pqassay_spec.parquet.thrift import AesGcmV1, EncryptionAlgorithm
 
@@ -184,15 +156,6 @@ def test_a_signed_footer_may_be_followed_by_its_signature() -> None:
     signed = signed[:-8] + bytes(28) + length.to_bytes(4, "little") + b"PAR1"
 
     assert [] == pqassay.check(signed, tier="index").files[0].findings
-
-
-def test_deeper_tiers_are_not_entered() -> None:
-    file = Idx1File(data=parquet(table(["a", "b", "c"])), payload=b"a\nc").build()
-    report = pqassay.check(file, tier="index")
-    (coverage,) = report.coverages.values()
-
-    assert "conformant" == report.files[0].outcome
-    assert "needs tier values" == coverage.not_checked["IDX1-016"].reason
 
 
 def test_the_footer_tier_reads_no_blob() -> None:

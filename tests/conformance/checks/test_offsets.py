@@ -11,6 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import pqassay
+from damage import turns
+from each import each
 from idx1_files import edited, parquet, table
 from pqassay_spec.parquet.thrift import ColumnChunk, ColumnMetaData, FileMetaData
 
@@ -77,20 +79,27 @@ WIDE = parquet(pa.table({name: range(100) for name in "abcd"}), row_group_size=5
 DICTIONARY, DATA = _offsets(2)
 
 
-@pytest.mark.parametrize("tier", ["index", "values"])
-@pytest.mark.parametrize(
-    ("name", "value", "expected"),
-    [
-        ("dictionary_page_offset", None, DICTIONARY),
-        ("dictionary_page_offset", 0, DICTIONARY),
-        ("dictionary_page_offset", DICTIONARY - 1, DICTIONARY),
-        ("dictionary_page_offset", DICTIONARY + 1, DICTIONARY),
-        ("dictionary_page_offset", DATA, DICTIONARY),
-        ("dictionary_page_offset", _offsets(1)[0], DICTIONARY),
-        ("dictionary_page_offset", _offsets(2, group=0)[0], DICTIONARY),
-        ("dictionary_page_offset", _offsets(3)[0], DICTIONARY),
-        ("data_page_offset", _offsets(1)[1], DATA),
-    ],
+FALSE_DICTIONARIES = (
+    None,
+    0,
+    DICTIONARY - 1,
+    DICTIONARY + 1,
+    DATA,
+    _offsets(1)[0],
+    _offsets(2, 0)[0],
+    _offsets(3)[0],
+)
+
+
+@each(
+    ("name", "value", "expected", "tier"),
+    turns(
+        [
+            *(("dictionary_page_offset", value, DICTIONARY) for value in FALSE_DICTIONARIES),
+            ("data_page_offset", _offsets(1)[1], DATA),
+        ],
+        [("values",), ("index",)],
+    ),
 )
 def test_an_offset_for_which_the_chunk_overlaps_another_is_the_one_that_is_reported(
     name: str, value: int | None, expected: int, tier: Any

@@ -34,13 +34,7 @@ from pqassay_spec.mutation.file_dissection import take_apart
 from pqassay_spec.mutation.file_layout import put_together
 from pqassay_spec.mutation.file_tree import FileTree
 from pqassay_spec.parquet.column_order import Order, key, keys
-from pqassay_spec.parquet.thrift import (
-    BoundaryOrder,
-    ColumnIndex,
-    FileMetaData,
-    SchemaElement,
-    Type,
-)
+from pqassay_spec.parquet.thrift import BoundaryOrder, ColumnIndex, FileMetaData, SchemaElement, Type
 from pqassay_spec.rules.catalogue import Tier
 from written_files import write_datafusion
 
@@ -314,19 +308,14 @@ def index_range(data: bytes) -> tuple[int, int]:
     return min(given.start for given in ranges), max(given.end for given in ranges)
 
 
-def test_all_page_indexes_are_read_at_once() -> None:
+def test_all_page_indexes_are_read_at_once_and_none_at_tier_footer() -> None:
     data = written("pyarrow")
     start, end = index_range(data)
-    among = [given for given in reads_of(data, "index") if given[0] < end and sum(given) > start]
-
-    assert [(start, end - start)] == among
-
-
-def test_tier_footer_reads_no_index() -> None:
-    data = written("pyarrow")
-    start, end = index_range(data)
-
-    assert [] == [given for given in reads_of(data, "footer") if given[0] < end and sum(given) > start]
+    index, footer = (
+        [given for given in reads_of(data, tier) if given[0] < end and sum(given) > start]
+        for tier in ("index", "footer")
+    )
+    assert ([(start, end - start)], []) == (index, footer)
 
 
 def test_what_lies_between_indexes_is_read_only_if_it_is_short(monkeypatch: pytest.MonkeyPatch) -> None:

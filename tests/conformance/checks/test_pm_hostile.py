@@ -83,14 +83,6 @@ class Builder:
 GOOD = pm.ColumnChunk(0, 1, 0x80, 0, 0, 10, 4, 50, 0, 0, 0, 0)
 
 
-def test_the_file_that_the_others_differ_from_is_good() -> None:
-    builder = Builder()
-    entry = builder.block(GOOD)
-    builder.footer(struct.pack("<I", entry))
-
-    assert [] == check(builder.built()).files[0].findings
-
-
 @pytest.mark.parametrize(
     ("field", "value", "rule"),
     [
@@ -205,7 +197,7 @@ def test_row_groups_beyond_the_bound_are_not_judged(monkeypatch: pytest.MonkeyPa
 
 def test_row_groups_that_share_one_block_are_one_finding_with_a_count() -> None:
     builder = Builder()
-    builder.footer(struct.pack("<I", builder.block(GOOD)) * 100_000)
+    builder.footer(struct.pack("<I", builder.block(GOOD)) * 10_000)
     (finding,) = check(builder.built()).files[0].findings
 
     assert ("PM-052", 1) == (finding.rule, finding.count)
@@ -234,13 +226,13 @@ def test_a_file_in_which_everything_is_wrong_has_few_findings() -> None:
         *[(1 << 64) - 1 if width == 8 else (1 << 8 * width) - 1 for width in pm.ColumnChunk.widths.values()]
     )
     builder = Builder()
-    entries = [builder.block(ones) for _ in range(5000)]
+    entries = [builder.block(ones) for _ in range(500)]
     builder.footer(b"".join(struct.pack("<I", entry) for entry in entries))
     findings = check(builder.built()).files[0].findings
     rules = [rule for finding in findings for rule in (finding.rule, *finding.also)]
 
     assert {"PM-054", "PM-059", "PM-060", "PM-061", "PM-062", "PM-065"} <= set(rules)
-    assert 5000 == max(finding.count for finding in findings)
+    assert 500 == max(finding.count for finding in findings)
     assert all(len(finding.at) <= 3 for finding in findings)
 
 
@@ -281,7 +273,7 @@ def test_a_long_name_is_cut_in_findings() -> None:
 def test_many_gaps_are_found_in_one_pass() -> None:
     """Each once made a list of all blocks before it."""
     raw = header([])
-    blocks = 10_000
+    blocks = 2_000
     nothing: list[bytes] = []
     add_footer(raw, add_blocks(raw, [nothing] * blocks, behind=b"12345678"))
     found, _ = judged(raw)
@@ -328,7 +320,7 @@ def test_entries_of_sections_are_not_kept() -> None:
 
 def test_blocks_over_each_other_do_not_make_a_small_file_large() -> None:
     """Every eight bytes began another block of a thousand chunks."""
-    columns, row_groups = 1_000, 5_000
+    columns, row_groups = 1_000, 1_000
     raw = header([b"ab"] * columns)
     (offset,) = add_blocks(raw, [[chunk()] * columns], behind=bytes(8 * row_groups))
     add_footer(raw, [offset + 8 * number for number in range(row_groups)])

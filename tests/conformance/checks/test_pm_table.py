@@ -55,10 +55,7 @@ def test_each_folder_is_compared_with_its_own_partition(tmp_path: Path) -> None:
 
     assert {"2024-01-01.6": [], "2024-01-02.6": ["PM-151"]} == rules(tmp_path)
     (finding,) = reports(tmp_path)["2024-01-02.6"].findings
-    assert (str(tmp_path / "_txn"), "5406") == (
-        finding.at[0].file,
-        finding.at[0].actual,
-    )
+    assert (str(tmp_path / "_txn"), "5406") == (finding.at[0].file, finding.at[0].actual)
     raw = (tmp_path / "_txn").read_bytes()
     place = finding.at[0]
     assert 5406 == int.from_bytes(raw[place.offset : place.offset + place.length], "little")

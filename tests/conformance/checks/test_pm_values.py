@@ -125,9 +125,8 @@ TYPES: dict[str, tuple[st.SearchStrategy[list[Any]], Any]] = {
 }
 
 
-@pytest.mark.parametrize("kind", TYPES)
-@tries(30)
-@given(data=st.data())
+@tries(60)
+@given(st.sampled_from([*TYPES]), st.data())
 def test_true_bounds_are_silent_and_bounds_moved_inside_are_found(kind: str, data: st.DataObject) -> None:
     """Whatever the values and the size of row groups."""
     values_of, arrow = TYPES[kind]

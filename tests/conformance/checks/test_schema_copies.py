@@ -18,12 +18,7 @@ from pqassay.report.coverage import unchecked
 from pqassay_golden.tiny.parquet import Column, TinyParquet
 from pqassay_spec.parquet.thrift import FileMetaData, GeographyType, GeometryType, KeyValue, LogicalType
 
-ARROW, SPARK, PANDAS, GEO = (
-    "ARROW:schema",
-    "org.apache.spark.sql.parquet.row.metadata",
-    "pandas",
-    "geo",
-)
+ARROW, SPARK, PANDAS, GEO = ("ARROW:schema", "org.apache.spark.sql.parquet.row.metadata", "pandas", "geo")
 RULES = frozenset(f"PQF-{number}" for number in range(111, 125))
 
 
@@ -277,8 +272,7 @@ def test_no_value_raises(key: str, value: str) -> None:
 
 def test_a_value_that_is_too_long_is_not_read() -> None:
     report = pqassay.check(
-        with_key(written(pa.table({"i": COLUMN["i"]})), GEO, "[" * (1 << 24) + "["),
-        tier="footer",
+        with_key(written(pa.table({"i": COLUMN["i"]})), GEO, "[" * (1 << 24) + "["), tier="footer"
     )
     assert [] == report.files[0].findings
 

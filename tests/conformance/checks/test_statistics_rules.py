@@ -351,9 +351,6 @@ CASES = [
 ]  # fmt: skip
 
 
-@each(
-    "case",
-    CASES,
-)
+@each("case", CASES)
 def test_exactly_the_expected_rules_are_reported(case: Case) -> None:
     assert case.rules == reported(changed(case.data, case.change))

@@ -52,26 +52,12 @@ def test_the_baseline_of_the_defaults_is_written_where_checks_read_it() -> None:
     assert 0 == run("check").exit_code
 
 
-def test_another_file_is_not_replaced_by_a_baseline() -> None:
-    Path("notes.json").write_text("{}")
-
-    assert 2 == run("baseline", "--output", "notes.json", "lake").exit_code
-    assert "{}" == Path("notes.json").read_text()
-
-
 def test_a_file_that_is_not_judged_is_named() -> None:
     Path("lake/c.parquet").symlink_to("nothing")
     result = run("baseline", "lake")
 
     assert 4 == result.exit_code
     assert result.stderr.startswith("not judged: lake/c.parquet: ")
-
-
-def test_defaults_of_a_history_and_metrics_are_for_checks() -> None:
-    Path("pqassay.toml").write_text('[check]\nmetrics = "nowhere/m.prom"\nhistory = "found"\n')
-
-    assert 0 == run("baseline", "lake").exit_code
-    assert not Path("found").exists()
 
 
 @pytest.mark.parametrize("options", [[], ["--baseline", "known.json"]])

@@ -151,21 +151,13 @@ def test_a_wrong_file_is_wrong_usage_that_names_file_and_key(
     assert 1 == len(result.stderr.splitlines())
 
 
-@pytest.mark.usefixtures("project")
-def test_a_config_that_is_not_there_is_wrong_usage() -> None:
-    result = run(app, ["check", "--config", "none.toml", "b.parquet"])
-
-    assert (2, "error: none.toml: No such file or directory\n") == (result.exit_code, result.stderr)
-
-
-@pytest.mark.usefixtures("project")
-def test_a_config_without_an_end_is_not_read_to_it() -> None:
-    result = run(app, ["check", "--config", "/dev/zero"])
-
-    assert (2, "error: /dev/zero: a file of defaults has at most 1 MiB\n") == (
-        result.exit_code,
-        result.stderr,
-    )
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("none.toml", "No such file or directory"), ("/dev/zero", "a file of defaults has at most 1 MiB")],
+)
+def test_a_config_that_is_not_there_or_has_no_end_is_wrong_usage(name: str, words: str) -> None:
+    result = run(app, ["check", "--config", name])
+    assert (2, f"error: {name}: {words}\n") == (result.exit_code, result.stderr)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Ctrl-C at set moments of all three commands: exit code 130, one line, no process left."""
+"""Ctrl-C at set moments of the commands: exit code 130, one line, no process left."""
 
 from __future__ import annotations
 
@@ -54,7 +54,6 @@ def interrupted(folder: Path, module: str, command: list[str]) -> tuple[int, str
         # Only the process that starts workers imports this.
         ("pqassay.checks.idx1.values", CHECK, "error: interrupted; there is no report\n"),
         ("pqassay_suite.running.runner", ["pqassay", "suite", "run", "--", "true"], "error: interrupted\n"),
-        ("pqassay_reference.rewrite.extract", ["pqassay", "index", "extract", f"{FOLDER}/three-pages/data.parquet"], "error: interrupted\n"),
         ("pqassay_spark.jobs.java", ["pqassay", "spark", "produce", "nowhere"], "error: interrupted\n"),
     ],
 )  # fmt: skip

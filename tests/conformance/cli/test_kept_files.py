@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
+from damage import turns
 from places import GOLDEN_FILES
 from pqassay.cli.main import app
 
@@ -30,15 +31,17 @@ def contents() -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()}
 
 
-@pytest.mark.parametrize("option", ["--output", "--metrics", "--write-baseline"])
+NAMES = (
+    f"d/_delta_log/{0:020}.json",
+    "d/_delta_log/report.json",
+    "i/metadata/v1.metadata.json",
+    "i/metadata/new",
+)
+
+
 @pytest.mark.parametrize(
-    "name",
-    [
-        f"d/_delta_log/{0:020}.json",
-        "d/_delta_log/report.json",
-        "i/metadata/v1.metadata.json",
-        "i/metadata/new",
-    ],
+    ("name", "option"),
+    turns([(name,) for name in NAMES], [("--output",), ("--metrics",), ("--write-baseline",)]),
 )
 def test_metadata_of_tables_are_not_replaced(option: str, name: str) -> None:
     before = contents()

@@ -1,4 +1,4 @@
-"""Commands under old names, and old names of options, of a small program."""
+"""Commands under old names, of a small program."""
 
 from __future__ import annotations
 
@@ -9,20 +9,16 @@ import typer
 from typer.testing import CliRunner, Result
 
 from pqassay.cli.lazy import HIDDEN, group, program
-from pqassay_spec.base.help_pages import example, renamed_option
+from pqassay_spec.base.help_pages import example
 
 
 @example("Example: `small greet Ada`")
 def greet(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Name to print.")],
     times: Annotated[int, typer.Option(metavar="N", help="Times to print it.")] = 1,
-    count: Annotated[
-        int | None,
-        typer.Option(hidden=True, callback=renamed_option("--count N", "--times N")),
-    ] = None,
 ) -> None:
     """Print a name."""
-    for _ in range(count or times):
+    for _ in range(times):
         typer.echo(name)
     raise typer.Exit(3)
 
@@ -86,13 +82,3 @@ def test_an_alias_is_what_it_stands_for_and_prints_no_note() -> None:
 
     assert (3, "Ada\n", "") == (result.exit_code, result.stdout, result.stderr)
     assert "hi" not in run("--help").stdout.split()
-
-
-@pytest.mark.parametrize(
-    ("words", "stderr"),
-    [("greet Ada --count 2", "note: `--count N` is now `--times N`\n"), ("greet Ada --times 2", "")],
-)
-def test_an_old_name_of_an_option_prints_the_new_one_once(words: str, stderr: str) -> None:
-    result = run(*words.split())
-
-    assert (3, "Ada\nAda\n", stderr) == (result.exit_code, result.stdout, result.stderr)

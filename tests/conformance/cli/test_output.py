@@ -49,13 +49,12 @@ def test_hostile_names_stay_on_their_line_and_out_of_the_shell(tmp_path: Path) -
     assert rf"pqassay embed {path} --column $'FILE_ID; rm -rf x\n::error::\033[31m'" in shown
 
 
-@pytest.mark.parametrize("arguments", [["check"], ["dump"]])
-def test_a_full_disk_is_one_line(arguments: list[str], tmp_path: Path) -> None:
+def test_a_full_disk_is_one_line(tmp_path: Path) -> None:
     path = tmp_path / "f.parquet"
     path.write_bytes(GOOD)
     with Path("/dev/full").open("w") as full:
         done = processes.run(
-            [sys.executable, "-m", "pqassay", *arguments, str(path)],
+            [sys.executable, "-m", "pqassay", "check", str(path)],
             stdout=full,
             stderr=processes.PIPE,
             text=True,

@@ -189,7 +189,7 @@ def test_json_says_why_bytes_are_not_taken_apart() -> None:
 
 def test_chunks_over_each_other_are_shown_twice_at_most_and_told() -> None:
     def repeat(footer: FileMetaData) -> None:
-        footer.row_groups *= 500
+        footer.row_groups *= 150
 
     data = edited(parquet(table(["value"] * 2000), row_group_size=2000), repeat)
     found: list[Leaf] = []

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from damage import EXAMPLES
+from driver_modules import new_driver
 from served_drivers import IMPLEMENTATIONS, Json, ask_by_files, serving, wrong_about_the_slice
 
 DRIVER = IMPLEMENTATIONS / "spark" / "driver.py"
@@ -29,6 +30,15 @@ def test_it_says_who_it_is_without_java(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("op", "family"), [("decode", "IDX1"), ("lint", "PQF"), ("encode", "PM")])
 def test_what_spark_cannot_do_is_not_supported(op: str, family: str, tmp_path: Path) -> None:
     assert (3, []) == ask_by_files(DRIVER, tmp_path, op=op, family=family, file="/nowhere")
+
+
+def test_an_error_of_memory_is_a_crash_whatever_carries_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Java still answers then, and ends a moment later: the next case would be blamed."""
+    driver = new_driver("spark")
+    monkeypatch.setattr(driver, "_lives", lambda: True)
+
+    assert driver.is_crash(RuntimeError("java.lang.OutOfMemoryError: Java heap space"))
+    assert not driver.is_crash(RuntimeError("java.io.IOException: no such file"))
 
 
 @pytest.mark.slow

@@ -107,7 +107,7 @@ def test_workers_that_cannot_even_start_end_the_run(tmp_path: Path, monkeypatch:
         pqassay.check(tmp_path, jobs=2)
 
 
-@pytest.mark.parametrize("tier", ["footer", "index", "values"])
+@pytest.mark.parametrize("tier", ["index", "values"])
 def test_the_report_is_the_same_for_any_number_of_jobs(tier: Any, tmp_path: Path) -> None:
     lake(tmp_path, "a", "c", "f")
     lake(tmp_path, "b", "e", content=BAD)

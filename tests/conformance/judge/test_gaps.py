@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 import pqassay
 from places import GOLDEN_FILES
 from pqassay.cli.main import app
-from pqassay.report.model import Coverage, Gap, Report
+from pqassay.report.model import Coverage, Gap
 from pqassay.under_test.file import Broken, Hindrances, NotChecked, NotEverywhere
 
 run = CliRunner().invoke
@@ -136,22 +136,6 @@ def test_a_gap_counts_columns_or_rules() -> None:
     assert "2 of 1,000 columns" == Gap("key", "", [], ["a", "b"], 1000).extent
     assert "1 of 1 column" == Gap("key", "", ["PQF-001"], ["a"], 1).extent
     assert "2 rules" == Gap("tool", "", ["PM-001", "PM-002"], [], 3).extent
-
-
-def gaps(report: Report) -> dict[str, str]:
-    return {gap.obstacle: gap.reason for file in report.files for gap in file.gaps}
-
-
-PARTLY = {
-    "pqf/chunk-elsewhere": {"file": "row group 0 of column year is stored in another file"},
-}
-
-
-@pytest.mark.parametrize("name", PARTLY)
-def test_what_cannot_be_looked_at_in_golden_files(name: str) -> None:
-    data = GOLDEN_FILES / name / "data.parquet"
-
-    assert PARTLY[name] == gaps(pqassay.check(data, tier="values"))
 
 
 def test_reasons_are_those_of_the_coverage() -> None:

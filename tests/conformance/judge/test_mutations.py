@@ -83,7 +83,7 @@ class TestDamagedIndexes(Damaged):
         return scattered(GOOD, chance, chance.randint(1, 3), lambda: chance.randint(*chance.choice(PLACES)))
 
 
-@pytest.mark.parametrize("length", [1 << 31, 1 << 40, (1 << 63) - 1, 1 << 63, (1 << 64) - 1])
+@pytest.mark.parametrize("length", [1 << 31, 1 << 63, (1 << 64) - 1])
 def test_a_hostile_length_asks_for_no_memory(length: int) -> None:
     data = Idx1File(length=length).build()
     with bounded_memory(len(data)):
@@ -123,11 +123,11 @@ def crowded(columns: int, name_length: int) -> bytes:
     ("data", "said"),
     [
         (
-            deep(5000),
+            deep(2000),
             {("errored", "the schema is more than 1000 levels deep, which pqassay does not follow")},
         ),
         (deep(1000), {("untrue", "IDX1-018")}),
-        (crowded(5000, 100_000), {("untrue", "IDX1-018"), ("untrue", "PQF-018")}),
+        (crowded(2000, 100_000), {("untrue", "IDX1-018"), ("untrue", "PQF-018")}),
     ],
     ids=["too deep", "deep", "crowded"],
 )

@@ -13,8 +13,7 @@ from pyarrow import fs
 from typer.testing import CliRunner
 
 import pqassay
-from each import each
-from pm_pairs import PmPair, generated, written
+from pm_pairs import generated, written
 from pqassay.cli.main import app
 from pqassay.errors import UsageError
 from pqassay.judge.file_check import Selection, why_none
@@ -45,22 +44,6 @@ def across(report: pqassay.Report) -> tuple[bool, str]:
     """Whether rules across both files were tested, and why not."""
     (coverage,) = report.coverages.values()
     return "PM-103" in coverage.checked, coverage.reasons.get("PM-103", "")
-
-
-REAL = sorted(path.parent for path in (golden_folder() / "interop").glob("questdb-*/*/_pm"))
-
-
-@each(
-    "folder",
-    REAL,
-)
-def test_a_file_of_a_real_engine_has_no_fail_but_the_one_that_is_known(folder: Path) -> None:
-    report = pqassay.check(folder / "_pm", tier="values")
-    fails = {finding.rule for finding in report.files[0].findings if finding.verdict == "FAIL"}
-
-    expected = {"PM-036"} if folder.name in ("drop-rename-1", "drop-rename-2") else set[str]()
-    assert expected == fails
-    assert "errored" != report.files[0].outcome
 
 
 def test_a_folder_with_both_files_has_both_judged(pair: Path) -> None:
@@ -121,12 +104,6 @@ def test_the_report_is_the_same_in_workers(pair: Path, options: dict[str, Any]) 
     assert [["PM-031", "PM-031", "PM-108", "PM-108", "PM-123"], [], ["PM-031", "PM-031"]] == [
         [finding.rule for finding in file.findings if finding.rule.startswith("PM-")] for file in report.files
     ]
-
-
-def test_without_data_rules_across_both_are_not_checked(pair: Path) -> None:
-    (pair / "data.parquet").unlink()
-
-    assert (False, "no data.parquet is stored beside it") == across(pqassay.check(pair / "_pm"))
 
 
 def test_data_that_cannot_be_opened_leaves_the_pm_file_unjudged(pair: Path) -> None:
@@ -257,10 +234,3 @@ def test_a_required_field_may_have_parts_that_are_not() -> None:
     data = written(pa.Table.from_pylist(rows, schema=schema))
     found, _ = generated(data).report(only=())
     assert [] == found.findings
-
-
-def test_a_stale_file_is_said_to_be_stale_and_nothing_else() -> None:
-    """A longer Parquet file was also said to hold an append that is not published yet."""
-    short, long = (written(pa.table({"a": list(range(rows))})) for rows in (10, 1_000))
-    stale = PmPair(generated(short).raw, long)
-    assert ["PM-100"] == [finding.rule for finding in stale.report()[0].findings]

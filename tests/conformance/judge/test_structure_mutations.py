@@ -38,12 +38,7 @@ from pqassay_spec.mutation.file_tree import FileTree
 from pqassay_spec.mutation.mutations import Inapplicable, Mutation, mutate
 from pqassay_spec.parquet.encoding.levels import repeating_run
 from pqassay_spec.parquet.encoding.plain import LENGTH
-from pqassay_spec.parquet.thrift import (
-    BoundingBox,
-    CompressionCodec,
-    GeospatialStatistics,
-    Type,
-)
+from pqassay_spec.parquet.thrift import BoundingBox, CompressionCodec, GeospatialStatistics, Type
 from pqassay_spec.rules.catalogue import Tier
 
 pytestmark = pytest.mark.slow

@@ -10,14 +10,7 @@ import duckdb
 from value_corpus import CHAINS, CORPUS, DECLARATIONS, WORDS, WRITTEN, value_of
 
 from places import ROOT
-from pqassay.literals.predicate import (
-    COMPARISONS,
-    CONNECTIVES,
-    MEMBERSHIPS,
-    NEGATION,
-    NULL_TESTS,
-    truth_of,
-)
+from pqassay.literals.predicate import COMPARISONS, CONNECTIVES, MEMBERSHIPS, NEGATION, NULL_TESTS, truth_of
 from pqassay_spec.golden.literals import write_value
 
 CONTENT: dict[str, list[Any]] = json.loads((ROOT / CORPUS).read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""The text report stays readable for one file, for a few, and for a hundred thousand."""
+"""The text report stays readable for one file, for a few, and for very many."""
 
 from __future__ import annotations
 
@@ -56,26 +56,26 @@ def test_a_few_files_have_a_line_each_and_many_conformant_ones_none() -> None:
     )
 
 
-def test_a_hundred_thousand_findings_fit_a_screen_or_two() -> None:
+def test_very_many_findings_fit_a_screen_or_two() -> None:
     writers = ["parquet-mr version 1.13.1", "parquet-cpp-arrow version 26.0.1"]
     files = [
         file(number, BAD if number % 2 else GOOD, created_by=writers[number % 4 // 2])
-        for number in range(100_000)
+        for number in range(20_000)
     ]
     files[8] = file(8, GOOD, outcome="errored", error="killed")
     text = lines(report(files))
 
     assert len(text) < 80
     assert 1 == sum("Every value of the column" in line for line in text)
-    assert "… and 49,981 further files with findings or errors" in text
-    assert "IDX1-016  FAIL     rows lost  not asked    50,000  50,000  part-000001.parquet" in text
+    assert "… and 9,981 further files with findings or errors" in text
+    assert "IDX1-016  FAIL     rows lost  not asked    10,000  10,000  part-000001.parquet" in text
     assert [
-        "IDX1-016  25,000  parquet-cpp-arrow version 26.0.1",
-        "IDX1-016  25,000  parquet-mr version 1.13.1",
-    ] == [line for line in text if "25,000" in line]
+        "IDX1-016  5,000  parquet-cpp-arrow version 26.0.1",
+        "IDX1-016  5,000  parquet-mr version 1.13.1",
+    ] == [line for line in text if " 5,000" in line]
     assert "    1  killed" in text
     assert "--format json has every finding" in text
-    assert "100,000 files: 49,999 conformant, 50,000 nonconformant, 1 errored" in text
+    assert "20,000 files: 9,999 conformant, 10,000 nonconformant, 1 errored" in text
 
 
 def test_a_rule_is_shown_in_full_once_and_in_one_line_after_that_but_in_a_verbose_report() -> None:
@@ -157,7 +157,7 @@ def test_each_reason_why_rules_were_not_checked_is_named(count: int, further: li
     reasons = {f"PQF-{number:03}": Untested("file", f"reason {number // 2}") for number in range(2 * count)}
     broken = {"BLM-001": Untested("another rule", "PQF-001 is broken")}
     coverages = {"c1": Coverage("values", checked, reasons | broken, [])}
-    findings = [dataclasses.replace(BAD.files[0].findings[0], column=f"c{number}") for number in range(500)]
+    findings = [dataclasses.replace(BAD.files[0].findings[0], column=f"c{number}") for number in range(50)]
     for like in (GOOD, BAD):
         some = {"findings": findings} if like is BAD else {}
         judged = report([file(0, like, coverage="c1", **some)], coverages=coverages)

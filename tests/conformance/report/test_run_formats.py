@@ -154,8 +154,7 @@ def test_a_severity_of_another_version_is_told_as_a_number() -> None:
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "change", "code"),
-    [(3, 1, "changed", 1), (1, 3, "changed", 0), (4, 4, None, 0)],
+    ("before", "after", "change", "code"), [(3, 1, "changed", 1), (1, 3, "changed", 0), (4, 4, None, 0)]
 )
 def test_a_graver_severity_is_worse(before: int, after: int, change: str | None, code: int) -> None:
     comparison = compare(

@@ -27,10 +27,7 @@ RIGHT: Answer = ("passed", None)
 
 
 def run_of(
-    name: str,
-    answers: dict[str, Answer],
-    lies: dict[str, ExposureVerdict] | None = None,
-    golden: str = "2",
+    name: str, answers: dict[str, Answer], lies: dict[str, ExposureVerdict] | None = None, golden: str = "2"
 ) -> RunReport:
     """A run of an implementation: what it answered about cases, and what it made of lies."""
     results = [
@@ -226,10 +223,7 @@ def test_the_command_puts_several_results_side_by_side(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (
-            ["--format", "junit"],
-            "several results are printed in the formats text, json, html, not junit",
-        ),
+        (["--format", "junit"], "several results are printed in the formats text, json, html, not junit"),
         (["--against", "{one}"], "--against compares one report with an earlier one; here are 2"),
         (["--output", "{two}"], "this is the input report"),
         (["{check}"], "check.json: this is a report of pqassay check; only results of pqassay suite run"),

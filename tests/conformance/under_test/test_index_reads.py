@@ -27,11 +27,7 @@ def with_filters(size: int, groups: int = 5) -> bytes:
     """A file of two columns, both with bloom filters of a size in every row group."""
     columns = tuple(Column(name, "int64", range(groups * 10)) for name in ("a", "b"))
     return TinyParquet(
-        columns,
-        row_group_rows=10,
-        page_index=True,
-        bloom_filters=("a", "b"),
-        layout=Layout(bloom_bytes=size),
+        columns, row_group_rows=10, page_index=True, bloom_filters=("a", "b"), layout=Layout(bloom_bytes=size)
     ).build()
 
 

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 import pqassay
+from damage import turns
 from idx1_files import parquet
 from pqassay.values.decoding import codecs
 from pqassay_spec.mutation.mutations import Mutation, mutate
@@ -33,8 +34,10 @@ def test_a_page_that_is_not_decompressed_is_a_gap_if_its_length_is_right(compres
     assert "is not decompressed: it would take 65,546" in file.gaps[0].reason
 
 
-@pytest.mark.parametrize("compression", ["zstd", "gzip", "brotli", "snappy"])
-@pytest.mark.parametrize("more", [1, -1, 1 << 16])
+@pytest.mark.parametrize(
+    ("compression", "more"),
+    turns([("zstd",), ("gzip",), ("brotli",), ("snappy",)], [(1,), (-1,), (1 << 16,)]),
+)
 def test_a_wrong_length_is_found_without_decompressing(compression: str, more: int) -> None:
     header = "row_groups[0].columns[0].pages[0].header.uncompressed_page_size"
     page = Mutation("set", header, SMALL_LIMIT + 10 + more)

@@ -56,20 +56,14 @@ def test_the_fast_decision_is_that_of_the_specification(pages: list[list[tuple[i
     assert expected == actual
 
 
-def test_the_inner_list_of_a_null_goes_on() -> None:
-    assert _found([(0, 5), (1, 2), (2, 5)]) == [PageFault(FaultKind.STRAY_ENTRY, 4, 5, 2, ("2",))]
-
-
-def test_a_list_goes_on_in_the_next_page() -> None:
-    assert _found([(0, 5)], [(2, 4), (1, 3)]) == [None, None]
-
-
-def test_a_null_list_goes_on_in_the_next_page() -> None:
-    assert _found([(0, 0)], [(1, 5)]) == [None, PageFault(FaultKind.STRAY_ENTRY, 2, 5, 0, ("0",))]
-
-
-def test_a_chunk_begins_with_a_row() -> None:
-    assert _found([(1, 5)]) == [PageFault(FaultKind.STRAY_ENTRY, 2, 5, 0, ("nothing",))]
+def test_what_goes_on_with_a_null_or_with_nothing_is_told() -> None:
+    inner, null, nothing = (
+        PageFault(FaultKind.STRAY_ENTRY, needed, 5, place, (found,))
+        for needed, place, found in ((4, 2, "2"), (2, 0, "0"), (2, 0, "nothing"))
+    )
+    assert [inner] == _found([(0, 5), (1, 2), (2, 5)])
+    assert [None, null] == _found([(0, 0)], [(1, 5)])
+    assert [nothing] == _found([(1, 5)])
 
 
 def test_what_follows_a_page_that_cannot_be_read_may_go_on() -> None:

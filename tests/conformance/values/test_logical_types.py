@@ -103,10 +103,7 @@ EDGES = {
     "BSON": Edge("bson", [b"\5\0\0\0\0"], [b"", b"\4\0\0\0", b"\6\0\0\0\0", b"\5\0\0\0\1"], "PQF-104"),
 }  # fmt: skip
 
-LAYOUTS = {
-    "plain": Layout(),
-    "dictionary": Layout(dictionary=Encoding.RLE_DICTIONARY),
-}
+LAYOUTS = {"plain": Layout(), "dictionary": Layout(dictionary=Encoding.RLE_DICTIONARY)}
 
 
 def one_column(kind: AnyType, values: list[Any], layout: Layout, *, statistics: bool = False) -> bytes:
@@ -287,8 +284,7 @@ def test_json_that_is_no_text_is_left_to_that_rule() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "is_read"),
-    [(b"{}", True), (b"", False), (b"{'a': 1}", False), (b"1 2", False), (b"NaN", True)],
+    ("value", "is_read"), [(b"{}", True), (b"", False), (b"{'a': 1}", False), (b"1 2", False), (b"NaN", True)]
 )
 def test_duckdb_refuses_what_is_no_json(tmp_path: Any, value: bytes, is_read: bool) -> None:
     path = tmp_path / "x.parquet"

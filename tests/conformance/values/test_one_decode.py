@@ -170,6 +170,9 @@ def test_differences_of_more_than_64_bits_are_a_finding_and_leave_the_file_judge
     assert (None, ["PQF-079"]) == (file.error, [finding.rule for finding in file.findings])
     for rule in ("STA-040", "STA-041", "PIX-050", "PIX-051", "PQF-075"):
         assert "PQF-079 is broken" == reasons[rule]
+    under_test = FileUnderTest(BytesSource(wide(values)), Options("values"))
+    with pytest.raises(NotChecked, match="row group 0 of column number cannot be decoded"):
+        TrueValues(under_test).stored(0, "number")
 
 
 @pytest.mark.parametrize("values", WIDE.values(), ids=WIDE)
@@ -178,14 +181,6 @@ def test_pm_beside_differences_of_more_than_64_bits_is_judged(values: list[int])
 
     assert ("conformant", None) == (file.outcome, file.error)
     assert "PQF-079 is broken" == coverage.not_checked["PM-140"].reason
-
-
-@pytest.mark.parametrize("values", WIDE.values(), ids=WIDE)
-def test_no_query_is_made_of_differences_of_more_than_64_bits(values: list[int]) -> None:
-    file = FileUnderTest(BytesSource(wide(values)), Options("values"))
-
-    with pytest.raises(NotChecked, match="row group 0 of column number cannot be decoded"):
-        TrueValues(file).stored(0, "number")
 
 
 # -------------------------------------------------------------------------------------------- audits that break off

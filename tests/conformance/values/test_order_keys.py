@@ -63,7 +63,7 @@ def is_less(order: Order, left: bytes, right: bytes) -> bool:
 
 @pytest.mark.parametrize(("order", "width"), FIXED, ids=str)
 @given(st.data())
-@tries(40)
+@tries(25)
 def test_keys_compare_as_the_specification_says(order: Order, width: int, data: st.DataObject) -> None:
     values = data.draw(raws(width))
     kind = FIXED[order, width]
@@ -104,7 +104,7 @@ def place_in(order: Order, page: list[bytes]) -> list[bytes]:
     ids=str,
 )
 @given(st.data())
-@tries(25)
+@tries(15)
 def test_extremes_of_pages_are_those_that_the_specification_finds(
     order: Order, width: int, encoded: bool, data: st.DataObject
 ) -> None:

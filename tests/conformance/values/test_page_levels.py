@@ -159,7 +159,7 @@ def nested_table() -> pa.Table:
             ),
             "struct": pa.array([None if i % 3 == 0 else {"x": None if i % 2 else i} for i in numbers]),
             "nothing": pa.nulls(ROWS, pa.int32()),
-        },
+        }
     )
 
 

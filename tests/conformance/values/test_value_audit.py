@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import pqassay
 from audited_values import RULES, judged, rules_of
-from damage import tries
+from damage import tries, turns
 from each import each
 from pqassay_golden.tiny.columns import AnyType, decimal, fixed
 from pqassay_golden.tiny.parquet import Column, Encoding, Layout, ListOf, TinyParquet
@@ -129,9 +129,13 @@ def test_what_the_reference_writes_is_true(column: tuple[str, list[Any], Layout]
     assert set() == rules_of(tiny(*column, listed=listed).build())
 
 
-@pytest.mark.parametrize("kind", ["double", "float", "float16"])
-@pytest.mark.parametrize("dictionary", [None, Encoding.RLE_DICTIONARY], ids=["plain", "dictionary"])
-@pytest.mark.parametrize("above", [False, True], ids=["lower", "upper"])
+@pytest.mark.parametrize(
+    ("kind", "above", "dictionary"),
+    turns(
+        [(kind, above) for above in (False, True) for kind in ("double", "float", "float16")],
+        [(None,), (Encoding.RLE_DICTIONARY,)],
+    ),
+)
 def test_a_bound_of_zero_is_false_where_it_leaves_out_a_zero_that_is_there(
     kind: AnyType, dictionary: Literal[Encoding.RLE_DICTIONARY] | None, above: bool
 ) -> None:

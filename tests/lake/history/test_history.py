@@ -26,7 +26,7 @@ from pqassay.errors import UsageError
 from pqassay.stores import remote
 from pqassay_lake.history.columns import COLUMNS, SCHEMA
 from pqassay_lake.history.run import Run
-from pqassay_lake.history.stores import History, Wanted, history_at
+from pqassay_lake.history.stores import History, Selection, history_at
 from pqassay_lake.history.views import findings_view, json_schema, runs_view
 from store_server import store_server
 
@@ -183,8 +183,8 @@ class InParts(NamedTuple):
     def append(self, run: str, rows: pa.Table) -> None:
         raise NotImplementedError
 
-    def batches(self, wanted: Wanted) -> Iterator[pa.RecordBatch]:
-        yield from self.rows.filter(wanted.condition).select(wanted.columns).to_batches(max_chunksize=3)
+    def batches(self, selection: Selection) -> Iterator[pa.RecordBatch]:
+        yield from self.rows.filter(selection.condition).select(selection.columns).to_batches(max_chunksize=3)
 
 
 FINDINGS = st.lists(

@@ -22,7 +22,7 @@ from pqassay.cli.main import spark as app
 from pqassay.errors import UsageError
 from pqassay.judge.checker import concluded, planned
 from pqassay_lake.history.columns import SCHEMA
-from pqassay_lake.history.stores import Wanted, history_at
+from pqassay_lake.history.stores import Selection, history_at
 from pqassay_spark.check.executor_judging import Means
 from pqassay_spark.check.run import check
 from pqassay_spark.check.spark_judging import judged, packed_positions
@@ -336,7 +336,7 @@ def test_a_history_gets_what_pqassay_check_appends(tmp_path: Path, monkeypatch: 
         done = invoke(program, [*options, "--history", place, "--metrics", f"{place}.json"])
         assert 1 == done.exit_code, done.output
         assert f"appended to {place}\n" in done.stderr
-        rows = history_at(place).batches(Wanted(SCHEMA.names, ("run", "writer", "table", "finding")))
+        rows = history_at(place).batches(Selection(SCHEMA.names, ("run", "writer", "table", "finding")))
         told.append(
             (
                 [{**row, "run": "", "at": None} for batch in rows for row in batch.to_pylist()],

@@ -77,11 +77,9 @@ def lake(store: Store) -> str:
     return store.uri("all")
 
 
-@pytest.mark.parametrize("tier", ["index", "values"])
-def test_the_report_on_a_store_is_that_of_the_judge(spark: SparkSession, lake: str, tier: Any) -> None:
-    expected = pqassay.check(lake, tier=tier)
-    found = check(spark, lake.replace("s3://", "s3a://"), tier=tier, tasks=2)
-
+def test_the_report_on_a_store_is_that_of_the_judge(spark: SparkSession, lake: str) -> None:
+    expected = pqassay.check(lake, tier="values")
+    found = check(spark, lake.replace("s3://", "s3a://"), tier="values", tasks=2)
     assert 25 == expected.summary.files
     assert expected.to_json() == found.to_json()
     assert "secret" not in found.to_json()

@@ -19,7 +19,7 @@ from pqassay_spark.index.pm import generate_files
 from pqassay_spark.index.run import index_files
 from pqassay_spark.jobs import connected
 from pqassay_spark.jobs.distributed import run_tasks
-from pqassay_spark.jobs.spark_jobs import DEATHS, Count, JobError, told
+from pqassay_spark.jobs.spark_jobs import DEATHS, Count, JobError, meaning_of
 from pqassay_spark.jobs.start import SparkStartError
 from pqassay_spec.directory.codes import IndexType
 from spark_lakes import write_lake
@@ -207,4 +207,4 @@ def test_an_item_whose_worker_dies_twice_is_given_up_and_all_others_are_done() -
 def test_a_connection_that_breaks_is_said_in_one_line() -> None:
     broken = type("RpcError", (Exception,), {"__module__": "grpc._channel"})('details = "Socket closed"\n...')
 
-    assert str(JobError("the server of Spark Connect is gone: Socket closed")) == str(told(broken))
+    assert str(JobError("the server of Spark Connect is gone: Socket closed")) == str(meaning_of(broken))

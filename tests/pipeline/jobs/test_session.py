@@ -16,7 +16,7 @@ import processes
 from pqassay_spark.cli.session import stop_session
 from pqassay_spark.jobs.java import JavaMissingError, parse_version, require_java
 from pqassay_spark.jobs.session import LONGEST_TEMPORARY_FOLDER, open_session, own_sockets
-from pqassay_spark.jobs.spark_jobs import is_of_spark, java_is_gone, run, told
+from pqassay_spark.jobs.spark_jobs import is_of_spark, java_is_gone, meaning_of, run
 from pqassay_spark.jobs.start import (
     PYTHON,
     SparkStartError,
@@ -269,12 +269,12 @@ def test_a_java_process_that_is_gone_is_told_from_what_java_says() -> None:
     ]
     for error in gone:
         assert is_of_spark(error)
-        assert str(told(error)).startswith("Spark's Java process ended; is there enough memory? ")
+        assert str(meaning_of(error)).startswith("Spark's Java process ended; is there enough memory? ")
     said = Py4JError(
         "An error occurred while calling o12.f. Trace:\njava.lang.SomeException: no such method f"
     )
     assert not java_is_gone(said)
-    assert "no such method f" in str(told(said))
+    assert "no such method f" in str(meaning_of(said))
     assert not is_of_spark(PermissionError(13, "Permission denied"))
 
 

@@ -208,10 +208,7 @@ def test_the_command_writes_what_it_says(spark: SparkSession, tmp_path: Path) ->
             "--rows 3 are too few for --files 5: each file needs a row.",
         ),
         (["{out}"], "{out} exists. Choose another directory, or replace it with --overwrite."),
-        (
-            ["{out}", "--overwrite"],
-            "{out} has no file _SUCCESS, so it is not a finished output of Spark",
-        ),
+        (["{out}", "--overwrite"], "{out} has no file _SUCCESS, so it is not a finished output of Spark"),
     ],
 )
 def test_what_cannot_be_written_is_one_line_before_spark_starts(

@@ -44,11 +44,7 @@ LIMITS = {
         (("decimal", "decimal-legacy"), "a decimal is a double to it", "DECIMAL, which becomes a float"),
         (("date",), "a day beyond the range of nanoseconds is another one", "text='-56160'"),
         (("small-numbers",), "a null float is a NaN", "nulls in a column of floats"),
-        (
-            ("nested", "nested-legacy"),
-            "a struct is lost, and its leaves are columns",
-            "nesting of column",
-        ),
+        (("nested", "nested-legacy"), "a struct is lost, and its leaves are columns", "nesting of column"),
     )
     for name in names
 }

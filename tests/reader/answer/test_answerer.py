@@ -48,7 +48,7 @@ def sales(number: int) -> pa.Table:
 
 
 @pytest.fixture(scope="module")
-def made_lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Four files, of which two have zone sums by nation and year."""
     folder = tmp_path_factory.mktemp("sales")
     for number in range(FILES):
@@ -64,9 +64,9 @@ def made_lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def lake(made_lake: Path, tmp_path: Path) -> Path:
+def changing(lake: Path, tmp_path: Path) -> Path:
     """A copy of it."""
-    return Path(shutil.copytree(made_lake, tmp_path / "sales"))
+    return Path(shutil.copytree(lake, tmp_path / "sales"))
 
 
 def of_duckdb(folder: Path, sql: str) -> list[tuple[Any, ...]]:
@@ -151,11 +151,11 @@ def test_rows_are_read_only_where_there_are_no_sums(lake: Path) -> None:
     assert sum(chunks) == effort.data_bytes
 
 
-def test_no_row_is_read_where_all_files_have_sums(lake: Path) -> None:
+def test_no_row_is_read_where_all_files_have_sums(changing: Path) -> None:
     for number in (2, 3):
-        (lake / f"part-{number}.parquet").unlink()
-    answerer = Answerer.open(lake)
-    for path in lake.iterdir():
+        (changing / f"part-{number}.parquet").unlink()
+    answerer = Answerer.open(changing)
+    for path in changing.iterdir():
         path.write_bytes(b"")  # a reader of a row would fail
     effort = answerer.ask(ARTICLE).effort
     assert (2, 0, 0) == (effort.files_from_metadata, effort.files_read, effort.data_bytes)
@@ -177,16 +177,16 @@ def test_row_groups_without_a_matching_row_are_skipped(lake: Path) -> None:
     assert (4, 0, 0) == (effort.files_skipped, effort.files_from_metadata, effort.files_read)
 
 
-def test_stale_sums_are_left_aside(lake: Path) -> None:
-    path = lake / "part-0.parquet"
+def test_stale_sums_are_left_aside(changing: Path) -> None:
+    path = changing / "part-0.parquet"
     file = pq.ParquetFile(path)
     keys, table = file.metadata.metadata, file.read()
     amounts = pa.array([99.0] * len(table))
     changed = table.set_column(2, "sales_amount", amounts).replace_schema_metadata(keys)
     pq.write_table(changed, path, row_group_size=4)
-    answerer = Answerer.open(lake)
+    answerer = Answerer.open(changing)
     answer = answerer.ask(ARTICLE)
-    assert of_duckdb(lake, ARTICLE) == rows_of(answer.table)
+    assert of_duckdb(changing, ARTICLE) == rows_of(answer.table)
     assert 1 == answer.effort.files_from_metadata
     assert any(
         "part-0.parquet: ZONE_SUMS of nation, year, sales_amount by FILE: stale" in one

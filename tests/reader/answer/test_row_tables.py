@@ -90,10 +90,7 @@ def test_chunks_are_counted_of_row_groups_that_statistics_leave(tmp_path: Path) 
     pq.write_table(table, path, row_group_size=10)
     found, length = read(tmp_path, ["payload"], ["=", "code", 5])
     group = pq.read_metadata(path).row_group(0)
-    assert (found.num_rows, length) == (
-        1,
-        sum(group.column(place).total_compressed_size for place in (0, 1)),
-    )
+    assert (found.num_rows, length) == (1, sum(group.column(place).total_compressed_size for place in (0, 1)))
 
 
 def test_pages_that_cannot_be_decoded_are_named_with_their_file(tmp_path: Path) -> None:
@@ -105,3 +102,12 @@ def test_pages_that_cannot_be_decoded_are_named_with_their_file(tmp_path: Path) 
     path.write_bytes(data)
     with pytest.raises(Undecodable, match=r"one\.parquet: code cannot be decoded: "):
         read(tmp_path, ["code"], [">", "code", 5])
+
+
+def test_a_file_of_another_type_is_named_if_its_statistics_do_not_fit(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"code": pa.array([1], pa.int8())}), tmp_path / "a.parquet")
+    pq.write_table(pa.table({"code": pa.array([300], pa.int32())}), tmp_path / "b.parquet")
+    with pytest.raises(
+        Undecodable, match=r"b\.parquet: code cannot be decoded: Integer value 300 not in range"
+    ):
+        read(tmp_path, ["code"], [">", "code", 0])

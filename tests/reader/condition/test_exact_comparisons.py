@@ -42,8 +42,8 @@ def written(path: Path, columns: dict[str, Any], *, is_indexed: bool) -> Path:
 # ------------------------------------------------------------------------------------------------- examples
 
 
-@pytest.fixture
-def numbers(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def numbers(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A file with a column of each kind."""
     columns = {
         "id": pa.array([0, 1, 2, None, -1], pa.int64()),
@@ -61,7 +61,7 @@ def numbers(tmp_path: Path) -> Path:
         "raw": pa.array([b"a", b"b", b"1", None, b""]),
         "fixed": pa.array([b"aa", b"bb", b"11", None, b"cc"], pa.binary(2)),
     }
-    return written(tmp_path / "numbers.parquet", columns, is_indexed=True)
+    return written(tmp_path_factory.mktemp("numbers") / "numbers.parquet", columns, is_indexed=True)
 
 
 @pytest.mark.parametrize(

@@ -71,10 +71,7 @@ def test_the_table_beside_the_folder_takes_the_place_of_embedded_indexes(tabled:
     assert ["a.parquet"] == kept(dataset, CITY == "Peru City")
     assert ["b.parquet", "d.parquet"] == kept(dataset, NATION.is_null())
     assert ["c.parquet"] == kept(dataset, NATION.is_valid() & ~NATION.isin(["Peru", "Chad"]))
-    assert [] == kept(
-        dataset,
-        PERU & (CITY == "Chad City") & (NATION != "Chad") & (CITY == "Oman City"),
-    )
+    assert [] == kept(dataset, PERU & (CITY == "Chad City") & (NATION != "Chad") & (CITY == "Oman City"))
     for path in dataset.prune(PERU).skipped:
         Path(path).write_bytes(b"no Parquet file any more, but long enough for one")
     assert [0] == ids(dataset, PERU)

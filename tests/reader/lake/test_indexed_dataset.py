@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import shutil
 import sys
 import warnings
 from collections.abc import Iterator
@@ -107,21 +108,11 @@ def test_a_filtered_dataset_prunes_as_well(lake: Path, tmp_path: Path) -> None:
     assert [0] == ids(pads.dataset(tmp_path / "written"))
     assert ["a.parquet"] == kept(filtered, pc.field("id") >= 0)
     assert [] == kept(filtered, NATION == "Chad")
-
-
-def test_an_asof_join_of_a_filtered_dataset_prunes(lake: Path) -> None:
-    dataset = open_indexed(lake)
-    spoil(dataset, PERU)
     right = pads.dataset(pa.table({"id": pa.array([0], pa.int64()), "nation": ["Peru"], "word": ["x"]}))
-
-    joined = dataset.filter(PERU).join_asof(right, on="id", by="nation", tolerance=1)
-
+    joined = filtered.join_asof(right, on="id", by="nation", tolerance=1)
     assert ["x"] == joined.to_table().column("word").to_pylist()
-
-
-def test_a_filtered_dataset_names_no_fragments_as_with_arrow(lake: Path) -> None:
-    with pytest.raises(ValueError, match="filtered"):
-        list(open_indexed(lake).filter(PERU).get_fragments())
+    with pytest.raises(ValueError, match="filtered"):  # as with Arrow
+        list(filtered.get_fragments())
 
 
 @pytest.mark.parametrize(
@@ -151,19 +142,13 @@ def test_a_dataset_can_be_sent_to_another_process_and_prunes_there(lake: Path) -
     assert [0] == ids(dataset, PERU)
 
 
-def test_without_a_filter_all_rows_are_read(lake: Path) -> None:
+def test_all_rows_are_read_without_a_filter_and_none_where_no_file_satisfies_it(lake: Path) -> None:
     dataset = open_indexed(lake)
-
     assert [0, 1, 100, 101, 200, 201, 300, 301] == ids(dataset)
     assert 8 == dataset.count_rows()
     assert 4 == len(list(dataset.get_fragments()))
     assert pads.dataset(lake).schema == dataset.schema
     assert names(pads.dataset(lake).files) == names(dataset.files)
-
-
-def test_a_filter_that_no_file_satisfies_leaves_an_empty_table_of_the_same_columns(lake: Path) -> None:
-    dataset = open_indexed(lake)
-
     assert dataset.schema.empty_table() == dataset.to_table(filter=NATION == "Fiji")
     assert [0] == [len(fragment.to_table()) for fragment in dataset.get_fragments(NATION == "Fiji")]
 
@@ -213,10 +198,7 @@ def bad_files() -> dict[str, tuple[bytes, str]]:
     return {
         "missing": (parquet(data), "it has no IDX1 index"),
         "stale": (bytes(stale), "the bytes at the offset are"),
-        "no companion": (
-            published(data, ["Chad"]),
-            "its index has no companion record, and is not trusted without one",
-        ),
+        "no companion": (published(data, ["Chad"]), "its index has no companion record, and is not trusted"),
         "other rows": (with_record(data, ["Chad"], row_count=3), "row_count is 3, but the file has 2 rows"),
         "other crc": (with_record(data, ["Chad"], crc32=1), "its crc32 is 1"),
         "lossy": (with_record(data, ["Chad"], lossless=False), "it says that values were lost"),
@@ -243,26 +225,14 @@ def test_a_file_with_an_index_that_cannot_be_used_is_kept_and_a_warning_says_so(
     assert [0, 0] == ids(dataset, PERU)
 
 
-def test_the_drafts_are_kept(lake: Path) -> None:
-    golden = GOLDEN_FILES / "idx1"
+def test_drafts_are_kept_and_many_bad_files_make_one_warning_that_counts_them(lake: Path) -> None:
     for name in ("draft-g0", "draft-g1"):
-        (lake / f"{name}.parquet").write_bytes((golden / name / "data.parquet").read_bytes())
-
-    with pytest.warns(IndexWarning, match="layout of draft G0"):
+        shutil.copy(GOLDEN_FILES / "idx1" / name / "data.parquet", lake / f"{name}.parquet")
+    with pytest.warns(IndexWarning, match="2 of 6 files") as caught:
         dataset = open_indexed(lake)
-
+    assert (1, 2) == (len(caught), len(dataset.warnings))
+    assert "layout of draft G0" in dataset.warnings[0]
     assert ["a.parquet", "draft-g0.parquet", "draft-g1.parquet"] == kept(dataset, PERU)
-
-
-def test_many_bad_files_make_one_warning_that_counts_them(lake: Path) -> None:
-    for number in range(5):
-        (lake / f"x{number}.parquet").write_bytes(parquet(lake_table(["Peru"])))
-
-    with pytest.warns(IndexWarning, match="5 of 9 files") as caught:
-        dataset = open_indexed(lake)
-
-    assert 1 == len(caught)
-    assert 5 == len(dataset.warnings)
 
 
 def test_who_vouches_for_an_index_without_companion_record_names_its_column(tmp_path: Path) -> None:
@@ -289,13 +259,8 @@ def test_a_value_with_a_line_feed_is_found_though_its_index_holds_it_in_pieces(t
     (tmp_path / "b.parquet").write_bytes(published(lake_table(["c"], 1), ["c"]))
     dataset, plain = open_indexed(tmp_path, trust="published", column="nation"), pads.dataset(tmp_path)
 
-    for condition in (
-        NATION == "a\nb",
-        NATION.isin(["a\nb"]),
-        ~NATION.isin(["a", "b"]),
-        NATION > "a",
-        NATION != "a",
-    ):
+    other = [NATION > "a", NATION != "a", ~NATION.isin(["a", "b"])]
+    for condition in (NATION == "a\nb", NATION.isin(["a\nb"]), *other):
         assert ids(plain, condition) == ids(dataset, condition)
     assert ["b.parquet"] == kept(dataset, NATION == "c")
     assert ["a.parquet"] == kept(dataset, NATION == "a")
@@ -326,16 +291,16 @@ def test_a_companion_record_that_disagrees_is_no_index_that_somebody_can_vouch_f
 # ----------------------------------------------------------------------------------------------- schemas and folders
 
 
-@pytest.mark.parametrize(
-    "kind",
-    [pa.large_string(), pa.dictionary(pa.int32(), pa.string()), pa.binary()],
-    ids=str,
+TEXTS = pytest.mark.parametrize(
+    "kind", [pa.large_string(), pa.dictionary(pa.int32(), pa.string()), pa.binary()], ids=str
 )
+
+
+@TEXTS
 def test_columns_of_text_of_every_type_are_pruned(kind: pa.DataType, tmp_path: Path) -> None:
     write_lake(tmp_path / "lake", FILES, kind=kind)
     dataset = open_indexed(tmp_path / "lake")
     value = b"Peru" if kind == pa.binary() else "Peru"
-
     assert kind == dataset.schema.field("nation").type
     assert ["b.parquet", "c.parquet", "d.parquet"] == spoil(dataset, NATION == value)
     assert [0] == ids(dataset, NATION == value)
@@ -352,12 +317,8 @@ def test_columns_of_views_are_pruned_although_arrow_cannot_filter_their_rows(tmp
         pads.dataset(tmp_path / "lake").to_table(filter=asked)
 
 
-@pytest.mark.parametrize(
-    "kind", [pa.large_string(), pa.dictionary(pa.int32(), pa.string()), pa.binary()], ids=str
-)
-def test_a_schema_of_the_caller_decides_what_the_values_are_compared_as(
-    kind: pa.DataType, lake: Path
-) -> None:
+@TEXTS
+def test_a_schema_of_the_caller_decides_what_values_are_compared_as(kind: pa.DataType, lake: Path) -> None:
     schema = pa.schema({"id": pa.int64(), "nation": kind, "new": pa.string()})
     dataset = open_indexed(lake, schema=schema)
     value = b"Peru" if kind == pa.binary() else "Peru"
@@ -438,20 +399,9 @@ def test_where_the_folder_says_what_a_column_holds_the_index_of_the_file_is_not_
     assert ids(pads.dataset(tmp_path, partitioning="hive"), PERU) == ids(dataset, PERU) == [100]
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "with space.parquet",
-        "100%20.parquet",
-        "[a].parquet",
-        "*.parquet",
-        "{x}.parquet",
-        "ü日.parquet",
-        "a:b.parquet",
-        "~.parquet",
-    ],
-)
-def test_names_are_what_they_are(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("stem", ["with space", "100%20", "[a]", "*", "{x}", "ü日", "a:b", "~"])
+def test_names_are_what_they_are(stem: str, tmp_path: Path) -> None:
+    name = f"{stem}.parquet"
     folder = write_lake(tmp_path / name, {name: ["Peru"], "other.parquet": ["Chad"]})
     dataset = open_indexed(folder)
 
@@ -459,20 +409,10 @@ def test_names_are_what_they_are(name: str, tmp_path: Path) -> None:
     assert [0] == ids(dataset, PERU)
 
 
-def test_hidden_files_and_folders_are_no_data_as_with_arrow(lake: Path) -> None:
-    for name in ("_SUCCESS", ".a.parquet.crc", "_delta_log/x.json", ".spark/part.parquet"):
-        (lake / name).parent.mkdir(exist_ok=True)
-        (lake / name).write_bytes(b"x")
-
-    assert sorted(FILES) == names(open_indexed(lake).files)
-
-
 def test_a_name_is_hidden_by_its_first_character_only(lake: Path) -> None:
-    (lake / "_SUCCESS").write_bytes(b"")
-    for name in ("a_.b.parquet", "a\n.b.parquet"):
-        (lake / name).write_bytes((lake / "a.parquet").read_bytes())
-
-    assert sorted((*FILES, "a_.b.parquet", "a\n.b.parquet")) == sorted(names(open_indexed(lake).files))
+    for name in ("_SUCCESS", "a_.b.parquet", "a\n.b.parquet"):
+        shutil.copy(lake / "a.parquet", lake / name)
+    assert sorted((*FILES, "a_.b.parquet", "a\n.b.parquet")) == names(open_indexed(lake).files)
 
 
 def test_files_may_be_named_one_by_one(lake: Path) -> None:
@@ -481,9 +421,6 @@ def test_files_may_be_named_one_by_one(lake: Path) -> None:
     assert [str(path) for path in chosen] == open_indexed(chosen).files
     assert ["a.parquet"] == kept(open_indexed(chosen), PERU)
     assert ["a.parquet"] == names(open_indexed(lake / "a.parquet").files)
-    assert ["a.parquet"] == names(
-        open_indexed("a.parquet", filesystem=pafs.SubTreeFileSystem(str(lake), pafs.LocalFileSystem())).files
-    )
     assert ["a.parquet"] == kept(open_indexed(lake.as_uri()), PERU)
 
 
@@ -526,8 +463,7 @@ def test_what_is_not_there_is_said(tmp_path: Path) -> None:
         open_indexed(tmp_path / "missing")
     with pytest.raises(FileNotFoundError):
         open_indexed([tmp_path / "missing.parquet"])
-    (tmp_path / "empty").mkdir()
-    assert [] == open_indexed(tmp_path / "empty").files
+    assert [] == open_indexed(tmp_path).files
 
 
 def test_another_filesystem_is_read_through_arrow(lake: Path) -> None:
@@ -538,15 +474,17 @@ def test_another_filesystem_is_read_through_arrow(lake: Path) -> None:
     assert ["a.parquet"] == list(dataset.prune(PERU).kept)
     assert [0] == ids(dataset, PERU)
     assert (4, 4) == told[-1]
+    assert ["a.parquet"] == names(open_indexed("a.parquet", filesystem=filesystem).files)
 
 
 def test_an_index_that_did_not_come_along_with_the_footer_is_read_when_a_filter_names_its_column(
     tmp_path: Path,
 ) -> None:
     for number in range(2):
-        path = tmp_path / f"{number}.parquet"
-        pq.write_table(lake_table([f"{number} {row:020}" for row in range(1000)], number), path)
-        embed_file(path, "nation")
+        pq.write_table(
+            lake_table([f"{number} {row:020}" for row in range(1000)], number), tmp_path / f"{number}.parquet"
+        )
+        embed_file(tmp_path / f"{number}.parquet", "nation")
     damaged = bytearray((tmp_path / "1.parquet").read_bytes())
     damaged[damaged.index(b"1 00000000000000000007", damaged.index(b"IDX1"))] = ord("9")
     (tmp_path / "1.parquet").write_bytes(damaged)

@@ -155,11 +155,7 @@ CONDITIONS = st.recursive(
 
 
 @tries(60, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
-    rows=st.lists(ROW, min_size=1, max_size=12),
-    tree=CONDITIONS,
-    granularity=st.sampled_from(Granularity),
-)
+@given(rows=st.lists(ROW, min_size=1, max_size=12), tree=CONDITIONS, granularity=st.sampled_from(Granularity))
 def test_no_row_is_ever_left_out(
     tmp_path: Path, rows: list[Any], tree: list[Any], granularity: Granularity
 ) -> None:

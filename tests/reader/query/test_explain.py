@@ -1,4 +1,4 @@
-"""What a scan reports about itself: which pages were read, and what each rung left."""
+"""What a scan reports about itself: what each rung left."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from pairwise import pairwise
 from places import GOLDEN_FILES
 from pqassay_golden.tiny.layout import Layout
 from pqassay_golden.tiny.parquet import Column, Encoding, ListOf, TinyParquet
-from pqassay_reader.query.explained.text import MOST_GROUPS
 from pqassay_reader.query.explained.waterfall import explanation, waterfall
 from pqassay_reader.query.facts.footer_facts import KEPT_FACTS
 from pqassay_reader.query.scan import Scan, scan
@@ -39,79 +38,9 @@ def metals(**options: Any) -> BytesSource:
 
 
 def done(source: Any, predicate: str | None = None, columns: list[str] | None = None, **options: Any) -> Scan:
-    rows = scan(source, predicate, columns, explain=True, **options)
+    rows = scan(source, predicate, columns, **options)
     rows.to_table()
     return rows
-
-
-def pages_read(rows: Scan) -> dict[tuple[int, str], list[int]]:
-    """First rows of the pages that were read, by row group and column."""
-    assert rows.trace is not None
-    return {
-        (group.row_group, column.column): [page.row for page in column.pages if page.read]
-        for file in rows.trace.files
-        for group in file.shown
-        for column in group.columns
-    }
-
-
-def test_of_each_column_the_pages_are_told_that_were_read() -> None:
-    rows = done(metals(), "number BETWEEN 40 AND 110 AND metal = 'lead'", ["marks"])
-
-    assert {(0, "number"): [4, 8], (0, "metal"): [6, 9], (0, "marks.list.element"): [6, 8, 10]} == pages_read(
-        rows
-    )
-    assert rows.trace is not None
-    [file] = rows.trace.files
-    [group] = file.shown
-    assert ("metals.parquet", 2, [0]) == (file.file, file.row_groups, file.row_groups_left)
-    assert ([(6, 12)], 12, 6) == (group.left, group.rows, group.matched)
-    assert {"number": True, "metal": True, "marks.list.element": False} == {
-        column.column: column.in_condition for column in group.columns
-    }
-
-
-def test_pages_are_those_of_the_offset_index() -> None:
-    rows = done(metals(), "number = 50", ["metal"])
-    assert rows.trace is not None
-    number, metal = rows.trace.files[0].shown[0].columns
-
-    assert [3] * 4 == [page.rows for page in metal.pages]
-    assert [4, 4, 4] == [page.rows for page in number.pages]
-
-
-def test_a_row_group_of_which_the_page_index_leaves_nothing_is_told_with_the_pages_that_say_so() -> None:
-    rows = done(metals(), "number = 30 AND metal = 'lead'", ["number"])
-    assert rows.trace is not None
-    [group] = rows.trace.files[0].shown
-
-    assert [] == group.left
-    assert {(0, "number"): [], (0, "metal"): []} == pages_read(rows)
-
-
-def test_without_an_index_a_chunk_is_read_as_a_whole() -> None:
-    rows = done(metals(page_index=False), columns=["number"])
-    assert rows.trace is not None
-    [column] = rows.trace.files[0].shown[1].columns
-
-    assert (False, True) == (column.pages_known, column.pages[0].read)
-    assert (0, 12) == (column.pages[0].row, column.pages[0].rows)
-
-
-def test_nothing_is_kept_where_nobody_asks_and_nothing_more_is_read_where_somebody_does() -> None:
-    asked, other = done(metals(), "number = 50"), scan(metals(), "number = 50")
-    other.to_table()
-
-    assert other.trace is None
-    assert (asked.counters.data, asked.counters.metadata) == (other.counters.data, other.counters.metadata)
-
-
-def test_of_many_row_groups_the_first_are_kept() -> None:
-    file = TinyParquet((Column("n", "int32", list(range(50))),), row_group_rows=1)
-    rows = done(BytesSource(file.build()))
-    assert rows.trace is not None
-
-    assert (50, MOST_GROUPS) == (rows.trace.files[0].row_groups_visited, len(rows.trace.files[0].shown))
 
 
 # --------------------------------------------------------------------------------------------------------- waterfall
@@ -154,10 +83,8 @@ def test_what_a_limit_saves_is_saved_by_the_last_rung(tmp_path: Path) -> None:
     assert last["stream"].saved == last["fetch"].left.length - first.counters.data.length
     assert last["stream"].saved is not None
     assert 0 < last["stream"].saved
-    assert first.trace is not None
-    assert first.trace.is_stopped
-    assert whole.trace is not None
-    assert not whole.trace.is_stopped
+    assert first.counters.is_stopped
+    assert not whole.counters.is_stopped
 
 
 def test_metadata_that_was_fetched_to_know_the_columns_is_counted(tmp_path: Path) -> None:
@@ -172,14 +99,9 @@ def test_metadata_that_was_fetched_to_know_the_columns_is_counted(tmp_path: Path
 def test_the_explanation_is_an_object_of_json() -> None:
     told = json.loads(json.dumps(explanation(done(metals(), "number = 50", ["metal"]))))
     pages = next(step for step in told["rungs"] if step["rung"] == "pages")
-    [group] = told["pictures"][0]["shown"]
 
     assert (1, False, 1) == (told["rows"], told["limit_reached"], told["files"])
     assert (4, 2, True) == (pages["rows"], pages["pages"] - 1, pages["on"])
-    assert [[4, 8]] == group["left"]
-    assert {"row": 4, "rows": 4, "read": True} == {
-        name: value for name, value in group["columns"][0]["pages"][1].items() if name != "bytes"
-    }
 
 
 def test_a_row_group_of_less_than_no_rows_is_malformed() -> None:

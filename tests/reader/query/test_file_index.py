@@ -68,30 +68,6 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "data.parquet"
 
 
-@pytest.mark.parametrize(
-    ("predicate", "years"),
-    [
-        (["=", "nation", "Peru"], [1, 4]),
-        (["=", "nation", "Chad"], []),
-        (["!=", "nation", "Peru"], [0, 3, 5]),
-        (["not in", "nation", ["Singapore", "Peru", "Côte d'Ivoire", "日本"]], []),
-        (["is null", "nation"], [2]),
-        (["is not null", "nation"], [0, 1, 3, 4, 5]),
-        ([">", "nation", "日本"], []),
-        (["or", ["=", "nation", "Chad"], ["=", "year", 5]], [5]),
-        (["and", ["=", "nation", "Chad"], ["=", "year", 5]], []),
-        (["not", ["or", ["=", "nation", "Chad"], ["=", "year", 5]]], [0, 1, 3, 4]),
-        (["not", ["=", "year", 5]], [0, 1, 2, 3, 4]),
-    ],
-)
-def test_a_trusted_index_decides_any_condition(predicate: list[Any], years: list[int], path: Path) -> None:
-    done = scanned(path, Idx1File(keys=WITH_COMPANION).build(), predicate)
-
-    assert years == done.table.column("year").to_pylist()
-    assert done.used
-    assert years == scanned(path, Idx1File().build(), predicate, index=False).table.column("year").to_pylist()
-
-
 def test_a_file_that_its_index_excludes_is_not_read(path: Path) -> None:
     content = bytearray(Idx1File(keys=WITH_COMPANION).build())
     content[4:60] = bytes(56)  # the pages are not pages any more

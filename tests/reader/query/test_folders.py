@@ -20,6 +20,7 @@ from pqassay_reader.query.scan import Scan, scan
 from pqassay_reader.query.scan_query import Query
 from pqassay_reader.query.targets import Target, target_of
 from pqassay_reference.errors import Refused, Undecodable
+from pqassay_reference.rewrite.embed import embed_file
 from pqassay_spec.base.sources import BytesSource
 from processes import PATIENCE
 
@@ -256,3 +257,16 @@ def test_a_column_that_only_a_later_file_has_can_be_asked_for(tmp_path: Path) ->
     assert pa.int16() == rows.schema.field("extra").type
     with pytest.raises(Refused, match="at character 11: there is no column nowhere; columns are: n"):
         scan(tmp_path, "n = 1 AND nowhere = 1")
+
+
+@pytest.mark.parametrize("names", [("1", "2"), ("2", "1")])
+def test_a_folder_decides_a_column_that_a_file_has_as_well(tmp_path: Path, names: tuple[str, str]) -> None:
+    write(tmp_path / f"k={names[0]}" / "a.parquet", n=[1, 2], k=["x", "y"])
+    write(tmp_path / f"k={names[1]}" / "b.parquet", n=[3])
+    embed_file(tmp_path / f"k={names[0]}" / "a.parquet", "k", companion=True)
+    first, second = map(int, names)
+
+    rows = [(1, first), (2, first), (3, second)]
+    assert sorted(rows) == sorted((row["n"], row["k"]) for row in scan(tmp_path).to_table().to_pylist())
+    for condition in (f"k = {first}", f"k IN ({first})", f"k < {first + 0.5} AND k > {first - 0.5}"):
+        assert [1, 2] == scan(tmp_path, condition, ["n"]).to_table()["n"].to_pylist(), condition

@@ -18,7 +18,6 @@ from pqassay_golden.tiny.parquet import Column, Encoding, ListOf, Member, Struct
 from pqassay_reader.condition.rows import condition_of, rows_of
 from pqassay_reader.query.rungs import Rung
 from pqassay_reader.query.scan import Scan, scan
-from pqassay_reference.errors import Refused
 from pqassay_spec.mutation.mutations import Mutation, mutate
 
 NUMBERS = [1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233]
@@ -98,39 +97,6 @@ def test_both_zeros_are_found_by_either(tmp_path: Path, sign: float) -> None:
     done = scan_pages(written(tmp_path, data), ["=", "depth", {"float": repr(sign)}], ["depth"])
 
     assert 1 == done.to_table().num_rows
-
-
-@pytest.mark.parametrize(
-    ("op", "value", "rows"),
-    [("!=", 2.0, 10), ("<", 100.0, 9), (">=", -5.0, 9)],
-)
-def test_nan_is_kept_where_a_comparison_of_it_is_true_and_nulls_never_are(
-    tmp_path: Path, op: str, value: float, rows: int
-) -> None:
-    path = written(tmp_path, trees().build())
-    plain = [op, "depth", {"float": repr(value)}]
-    found = scan_pages(path, plain, ["number"]).to_table()
-
-    assert read_whole(path, plain).column("number").to_pylist() == found.column("number").to_pylist()
-    negated = ["not", plain]
-    assert (
-        read_whole(path, negated).column("number").to_pylist()
-        == scan_pages(path, negated, ["number"]).to_table().column("number").to_pylist()
-    )
-    assert rows == found.num_rows
-
-
-def test_a_value_that_the_type_cannot_hold_excludes_nothing_by_bytes(tmp_path: Path) -> None:
-    path = written(tmp_path, trees().build())
-
-    assert 12 == scan_pages(path, ["is not null", "number"], ["number"]).to_table().num_rows
-    with pytest.raises(Refused):
-        scan_pages(path, ["=", "number", "text"], ["number"])
-
-
-def test_a_column_that_is_none_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(Refused, match="there is no column"):
-        scan_pages(written(tmp_path, trees().build()), ["=", "colour", 1], ["number"])
 
 
 VISIBLE = [

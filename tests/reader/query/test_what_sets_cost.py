@@ -57,7 +57,7 @@ def metadata_read(found: Scan) -> dict[str, int]:
 def test_sets_that_are_longer_than_what_they_may_spare_are_not_read(
     condition: str, rows: int, path: Path
 ) -> None:
-    found = scan(path, condition, ["u"], explain=True)
+    found = scan(path, condition, ["u"])
 
     assert rows == found.to_table().num_rows
     assert "distinct sets" not in found.counters.used
@@ -66,7 +66,7 @@ def test_sets_that_are_longer_than_what_they_may_spare_are_not_read(
 
 
 def test_a_set_that_spares_more_than_it_takes_is_read_alone(path: Path) -> None:
-    found = scan(path, "few = 3", explain=True)
+    found = scan(path, "few = 3")
 
     assert 0 == found.to_table().num_rows
     assert {"distinct sets"} <= found.counters.used
@@ -76,13 +76,13 @@ def test_a_set_that_spares_more_than_it_takes_is_read_alone(path: Path) -> None:
 
 def test_what_is_read_of_metadata_is_counted_once(path: Path) -> None:
     for condition in ("few = 4", "u < 100 AND few = 4", "u IS NULL", None):
-        found = scan(path, condition, ["text"], explain=True)
+        found = scan(path, condition, ["text"])
         found.to_table()
         assert found.counters.metadata.length == sum(metadata_read(found).values())
 
 
 def test_all_rows_are_read_without_any_index(path: Path) -> None:
-    found = scan(path, None, ["u", "v", "few", "text"], explain=True)
+    found = scan(path, None, ["u", "v", "few", "text"])
 
     assert ROWS == found.to_table().num_rows
     assert {Rung.METADATA: found.counters.metadata.length} == metadata_read(found)

@@ -54,11 +54,6 @@ def test_losses_are_a_warning(path: Path) -> None:
         (["strip", "{path}", "--column", "year"], 2, "nothing is selected"),
         (["strip", "{path}", "--all", "--column", "year"], 2, "belong to the whole file"),
         (["strip", "{path}", "--key", "k", "--row-group", "0"], 2, "belong to the whole file"),
-        (
-            ["strip", "{path}", "--statistics", "-c", "nope"],
-            1,
-            "{path}: there is no column nope; columns are",
-        ),
         (["strip", "{path}", "--statistics", "--row-group", "9"], 1, "{path}: there is no row group 9"),
         (["strip", "{path}", "--idx1", "-o", "/none/x"], 2, "/none/x: there is no folder /none"),
         (["strip", "{path}", "--idx1", "-o", "/"], 2, "/: no regular file"),
@@ -122,8 +117,3 @@ def test_a_column_that_cannot_be_decoded_is_reported(path: Path) -> None:
     assert 1 == result.exit_code
     assert "error:" in result.stderr
     assert bytes(data) == path.read_bytes()
-
-
-@pytest.mark.parametrize("command", ["embed", "index extract", "strip"])
-def test_help_has_an_example(command: str) -> None:
-    assert f"pqassay {command}" in run(app, [*command.split(), "--help"]).stdout

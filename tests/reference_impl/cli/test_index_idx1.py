@@ -67,10 +67,7 @@ def test_embed_is_an_alias_of_adding_an_index_of_this_type(path: Path) -> None:
     assert (
         0,
         f"{path}: 2 distinct values of column nation in 9 bytes at offset {len(before) - footer(before)}\n",
-    ) == (
-        added.exit_code,
-        added.stdout,
-    )
+    ) == (added.exit_code, added.stdout)
     assert (added.stdout, added.stderr) == (embedded.stdout, embedded.stderr)
     assert file == path.read_bytes()
 

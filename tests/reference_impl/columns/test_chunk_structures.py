@@ -29,7 +29,6 @@ FILE = TinyParquet(
     page_index=True,
     bloom_filters=("grade",),
 ).build()
-BARE = TinyParquet((Column("grade", "double", [1.5]),)).build()
 
 
 def structures(data: bytes) -> tuple[Any, Any, Any]:
@@ -52,10 +51,6 @@ def test_all_three_are_read_as_they_are_stored() -> None:
     assert [0, 2] == [place.first_row_index for place in offset_index.page_locations]
     assert [False, False] == column_index.null_pages
     assert 32 == len(bloom_filter.bitset)
-
-
-def test_what_a_chunk_does_not_have_is_none() -> None:
-    assert (None, None, None) == structures(BARE)
 
 
 @pytest.mark.parametrize(

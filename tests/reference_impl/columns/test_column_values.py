@@ -23,13 +23,6 @@ def collected(array: pa.Array[Any]) -> tuple[set[str], int, int]:
     return found.values, found.null_count, found.row_count
 
 
-def test_a_value_that_only_the_dictionary_holds_is_not_in_the_index() -> None:
-    array = pa.DictionaryArray.from_arrays(
-        pa.array([2, None, 2, 0], pa.int8()), pa.array(["Peru", "Kenya", "India"])
-    )
-    assert collected(array) == ({"Peru", "India"}, 1, 4)
-
-
 def test_a_null_in_the_dictionary_is_a_null_in_each_row_that_refers_to_it() -> None:
     array = pa.DictionaryArray.from_arrays(pa.array([1, None, 1, 0], pa.int8()), pa.array(["Peru", None]))
     assert collected(array) == ({"Peru"}, 3, 4)

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
+from damage import turns
 from pqassay import check
 from pqassay.cli.main import app
 from pqassay_golden.directory.whole import SALES
@@ -73,22 +74,14 @@ def test_adding_keeps_every_other_index_and_the_rows(path: Path, placement: Plac
     assert TABLE.equals(ARROW.read_table(path))
 
 
-@pytest.mark.parametrize("placement", Placement)
-def test_an_index_with_the_same_key_takes_the_place_of_the_old_one(path: Path, placement: Placement) -> None:
-    add_indexes(path, [_request(SETS, "metal", placement)])
-    before = path.read_bytes()
-    done = add_indexes(path, [_request(SETS, "metal", placement)])
-
-    assert 1 == len(done.replaced)
-    assert before == path.read_bytes()
-
-
-def test_dropping_the_last_index_gives_the_file_back(path: Path) -> None:
+def test_the_same_index_replaces_the_old_one_and_dropping_the_last_gives_the_file_back(path: Path) -> None:
     before = path.read_bytes()
     for placement in Placement:
         add_indexes(path, [_request(SETS, "metal", placement)])
+        added = path.read_bytes()
+        assert 1 == len(add_indexes(path, [_request(SETS, "metal", placement)]).replaced)
+        assert added == path.read_bytes()
         drop_indexes(path, lambda *_: True)
-
         assert before == path.read_bytes()
 
 
@@ -109,8 +102,9 @@ CHANGES: dict[str, Callable[[pa.Table], pa.Table]] = {
 }
 
 
-@pytest.mark.parametrize("change", CHANGES)
-@pytest.mark.parametrize("compression", ["none", "zstd"])
+@pytest.mark.parametrize(
+    ("change", "compression"), turns([(name,) for name in CHANGES], [("none",), ("zstd",)])
+)
 def test_a_file_that_was_written_anew_with_its_keys_is_stale_by_the_footer_alone_and_refreshed(
     tmp_path: Path, change: str, compression: str
 ) -> None:
@@ -252,8 +246,10 @@ def test_a_mistake_of_ours_with_one_file_keeps_no_other_from_its_index(
     assert f"error: {broken}: a mistake in pqassay, please report it: ZeroDivisionError" in done.stderr
 
 
-@pytest.mark.parametrize("kind", ["zone-sums", "kll", "distinct-set", "hll"])
-@pytest.mark.parametrize("granularity", ["file", "row-group"])
+@pytest.mark.parametrize(
+    ("kind", "granularity"),
+    turns([("zone-sums",), ("kll",), ("distinct-set",), ("hll",)], [("row-group",), ("file",)]),
+)
 def test_a_file_with_an_empty_row_group_is_indexed_like_any_other(
     kind: str, granularity: str, tmp_path: Path
 ) -> None:
@@ -291,10 +287,7 @@ def test_a_row_beyond_its_dictionary_is_named_and_no_mistake_of_ours(kind: str, 
             ["--type", "zone-sums", "--columns", "metal,nothing"],
             "there is no column nothing; columns are: metal, lot",
         ),
-        (
-            ["--type", "kll", "--columns", "metal"],
-            "column metal is not numeric, which a KLL sketch needs",
-        ),
+        (["--type", "kll", "--columns", "metal"], "column metal is not numeric, which a KLL sketch needs"),
         (
             ["--type", "idx1", "--columns", "metal", "--placement", "inline"],
             "an IDX1 index describes a file, is stored in the body and is not compressed",

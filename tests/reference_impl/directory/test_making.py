@@ -205,11 +205,6 @@ def test_columns_that_do_not_fit_are_refused(path: Path, request_of: tuple[str, 
     assert said == str(caught.value)
 
 
-def test_an_index_of_text_quantiles_is_refused(path: Path) -> None:
-    with pytest.raises(Refused, match="is not numeric"):
-        _made(path, IndexType.KLL, "metal")
-
-
 def test_an_index_that_grows_too_large_is_refused(path: Path) -> None:
     with pytest.raises(Refused, match="takes more than 100 bytes"):
         _made(path, IndexType.DISTINCT_SET, "lot", max_bytes=100)

@@ -14,6 +14,7 @@ import pytest
 from construct import GreedyBytes, Struct
 from typer.testing import CliRunner
 
+from damage import turns
 from directory_files import Index, footer_of, with_directory
 from places import ROOT
 from pqassay import check
@@ -24,7 +25,6 @@ from pqassay_reference.directory.making.entry import Request
 from pqassay_reference.directory.reading.inventory import list_indexes
 from pqassay_reference.errors import Refused
 from pqassay_reference.rewrite.index_directory import stored_indexes
-from pqassay_reference.rewrite.strip import Selection, strip_file
 from pqassay_spec.directory.codes import Granularity, IndexType, Placement
 from pqassay_spec.directory.entries import ENTRY, KEY, Entry, EntryKey, build_directory, parse_directory
 from pqassay_spec.directory.named_types import FIRST_NAMED, is_type_name, type_number
@@ -120,8 +120,10 @@ def test_a_reader_of_the_first_edition_keeps_the_names_and_both_entries(path: Pa
 # ------------------------------------------------------------------------------------------------------ attaching
 
 
-@pytest.mark.parametrize("placement", Placement)
-@pytest.mark.parametrize("codec", [CompressionCodec.UNCOMPRESSED, CompressionCodec.ZSTD])
+@pytest.mark.parametrize(
+    ("placement", "codec"),
+    turns([(place,) for place in Placement], [(CompressionCodec.UNCOMPRESSED,), (CompressionCodec.ZSTD,)]),
+)
 def test_it_stays_beside_all_others_and_the_rows_stay(
     path: Path, placement: Placement, codec: CompressionCodec
 ) -> None:
@@ -181,13 +183,6 @@ def test_an_entry_that_is_stale_waits_for_its_owner(path: Path) -> None:
     (finding,) = check(path, tier="values").files[0].findings
     assert ("DIR-016", "WARN") == (finding.rule, finding.verdict)
     assert f"index drop {path} --type {BITMAP} --columns metal" in (finding.remedy or "")
-
-
-def test_stripping_statistics_keeps_it_good(path: Path) -> None:
-    add(path, type=BITMAP, blob=b"bits", columns=["lots.list.element"])
-    strip_file(path, Selection(statistics=True), values_are_right=True)
-
-    assert [(BITMAP, "lots.list.element", "")] == names(path)
 
 
 # ------------------------------------------------------------------------------------------------------ the commands

@@ -131,11 +131,7 @@ def test_constants_become_what_the_file_holds(stored: Any, value: Any, column: S
         ("1.2.3", IPV4, "holds IPV4"),
         ("AB", CHAR, "holds CHAR"),
         ("x", UUID, "holds UUID"),
-        (
-            "x",
-            column(P.FIXED_LEN_BYTE_ARRAY, width=5),
-            "holds FIXED_LEN_BYTE_ARRAY; 'x' is not such a value",
-        ),
+        ("x", column(P.FIXED_LEN_BYTE_ARRAY, width=5), "holds FIXED_LEN_BYTE_ARRAY; 'x' is not such a value"),
         (5, column(P.INT96, NANOSECONDS), "is not such a value"),
     ],
 )

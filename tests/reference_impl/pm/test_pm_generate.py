@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import shutil
 import struct
 from collections.abc import Callable
 from decimal import Decimal
@@ -16,12 +17,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import xxhash
+from typer.testing import CliRunner
 
 import pqassay
 from places import INTEROP
+from pqassay.cli.main import app
 from pqassay_reference.errors import Refused
 from pqassay_reference.pm.generate import Generated, generate, generate_file
 from pqassay_reference.pm.read import PmReader
+from pqassay_reference.pm.write import value_size
 from pqassay_spec.base.errors import FormatError, Malformed, Unsupported
 from pqassay_spec.base.sources import FileSource
 from pqassay_spec.parquet import bloom
@@ -54,22 +58,16 @@ def test_files_of_questdb_are_made_again_byte_for_byte(real: Path) -> None:
     with FileSource(real.with_name("data.parquet")) as source:
         done = generate(source, path=path_of(real.parent.name), history=True)
 
+        alone = generate(source, path=path_of(real.parent.name))
+
     assert (CHAINS.get(real.parent.name, 1), True, ()) == (done.snapshots, done.is_questdb, done.left_out)
-    assert real.read_bytes() == done.raw
+    assert (real.read_bytes(), 1) == (done.raw, alone.snapshots)
+    assert (real.parent.name in CHAINS) != (done.raw == alone.raw)
 
 
 def test_there_are_files_of_questdb() -> None:
     assert 17 == len(REAL)
     assert {*REWRITTEN, *CHAINS} <= {path.parent.name for path in REAL}
-
-
-@pytest.mark.parametrize("real", REAL, ids=lambda path: f"{path.parts[-3]} {path.parts[-2]}")
-def test_files_that_were_not_updated_need_no_history(real: Path) -> None:
-    with FileSource(real.with_name("data.parquet")) as source:
-        done = generate(source, path=path_of(real.parent.name))
-
-    assert 1 == done.snapshots
-    assert (real.parent.name in CHAINS) != (real.read_bytes() == done.raw)
 
 
 def test_the_history_is_that_of_the_file_at_each_time() -> None:
@@ -329,42 +327,14 @@ def generated(table: pa.Table, tmp_path: Path, **options: Any) -> Generated:
 
 
 def test_types_of_arrow_are_inferred(tmp_path: Path) -> None:
+    expected = {
+        "moment": 8, "truth": 1, "u32 high": 5, "f32": 9, "f64": 10, "text": 26, "long text": 26, "empty text": 26,
+        "only nulls": 26, "bytes": 18, "five bytes": -1, "sixteen bytes": 24, "date": 7, "time": 6, "ms": 7, "ns": 8,
+        "array": 27, "list": 5, "struct": 26, "i8": 2, "i16": 3, "i32": 5, "i64": 6, "u8": 5, "u16": 5, "u32": 5,
+        "u64": 6, "decimal 2": 28, "decimal 4": 29, "decimal 9": 30, "decimal 18": 31, "decimal 38": 32,
+    }  # fmt: skip
     done = generated(matrix(), tmp_path)
-
-    assert {
-        "moment": 8,
-        "truth": 1,
-        "u32 high": 5,
-        "f32": 9,
-        "f64": 10,
-        "text": 26,
-        "long text": 26,
-        "empty text": 26,
-        "only nulls": 26,
-        "bytes": 18,
-        "five bytes": -1,
-        "sixteen bytes": 24,
-        "date": 7,
-        "time": 6,
-        "ms": 7,
-        "ns": 8,
-        "array": 27,
-        "list": 5,
-        "struct": 26,
-        "i8": 2,
-        "i16": 3,
-        "i32": 5,
-        "i64": 6,
-        "u8": 5,
-        "u16": 5,
-        "u32": 5,
-        "u64": 6,
-        "decimal 2": 28,
-        "decimal 4": 29,
-        "decimal 9": 30,
-        "decimal 18": 31,
-        "decimal 38": 32,
-    } == {column.name: type_tag(column.type) for column in done.value.columns}
+    assert expected == {column.name: type_tag(column.type) for column in done.value.columns}
 
 
 def test_a_sorted_timestamp_becomes_the_designated_one(tmp_path: Path) -> None:
@@ -478,14 +448,27 @@ def test_a_file_that_describes_others_is_refused(tmp_path: Path) -> None:
         generate_file(tmp_path / "_metadata")
 
 
-def test_no_parquet_file_is_overwritten(tmp_path: Path) -> None:
-    data = tmp_path / "data.parquet"
+def test_no_parquet_file_is_overwritten_even_if_it_is_encrypted(tmp_path: Path) -> None:
+    data, encrypted = tmp_path / "data.parquet", tmp_path / "secret.parquet"
     pq.write_table(pa.table({"a": [1]}), data)
-    before = data.read_bytes()
+    encrypted.write_bytes(b"PARE" + bytes(100) + b"PARE")
+    for path in (data, encrypted):
+        before = path.read_bytes()
+        with pytest.raises(Refused, match="is a Parquet file, which _pm would replace"):
+            generate_file(data, path)
+        assert before == path.read_bytes()
 
-    with pytest.raises(Refused, match="is a Parquet file, which _pm would replace"):
-        generate_file(data, data)
-    assert before == data.read_bytes()
+
+def test_snapshots_that_are_lost_with_the_file_that_is_replaced_are_named(tmp_path: Path) -> None:
+    data = tmp_path / "data.parquet"
+    shutil.copy(INTEROP / "questdb-9.4.3" / "o3-chain-5" / "data.parquet", data)
+    _, whole = generate_file(data, history=True, path="encode")
+    assert ((), 6) == (whole.lost, whole.snapshots)
+
+    result = CliRunner().invoke(app, ["pm", "generate", str(data)])
+    assert (0, True) == (result.exit_code, "had 5 more snapshots" in result.stderr)
+    assert ((), 6) == (generate_file(data, history=True)[1].lost, whole.snapshots)
+    assert value_size(whole.value) not in generate_file(data)[1].lost
 
 
 def test_what_stands_there_is_replaced_whole(tmp_path: Path) -> None:

@@ -72,14 +72,6 @@ def test_a_pair_that_agrees_is_left_as_it_is(tmp_path: Path) -> None:
     assert (CHAIN[3] / "_pm").read_bytes() == target.read_bytes()
 
 
-def test_a_dry_run_tells_the_same_and_writes_nothing(tmp_path: Path) -> None:
-    data, target = taken(tmp_path, CHAIN[0], CHAIN[5])
-    told = update_beside(data, target, history=True, dry_run=True)
-
-    assert (CHAIN[0] / "_pm").read_bytes() == target.read_bytes()
-    assert told == update_beside(data, target, history=True)
-
-
 def appended(path: Path, table: pa.Table) -> None:
     """Append a file's row groups and footer behind the old footer, as updates do: with all offsets moved by its size."""
     old = path.read_bytes()

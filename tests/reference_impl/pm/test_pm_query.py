@@ -78,12 +78,6 @@ def test_a_plan_leaves_out_row_groups_that_a_predicate_leaves_out() -> None:
     assert [(3004, 100)] == query.plan(READER, ["ts"], [3, 0], predicate)
 
 
-def test_a_plan_is_that_of_its_snapshot() -> None:
-    data = write.update(write.create(OLD), VALUE)
-    reader = PmReader.from_bytes(data, parquet_file_size=write.value_size(OLD))
-    assert [(4, 100), (1004, 100)] == query.plan(reader, ["ts"])
-
-
 def test_chunks_of_nothing_but_nulls_need_not_be_fetched() -> None:
     groups = [row_group(number) for number in range(2)]
     chunks = groups[1].chunks

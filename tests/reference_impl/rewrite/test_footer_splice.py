@@ -21,12 +21,7 @@ from pqassay_spec.base.errors import Malformed, Unsupported
 from pqassay_spec.grammar.thrift import BOOL, ListOf, Record, grammar, wire_type
 from pqassay_spec.grammar.thrift_decoder import decode
 from pqassay_spec.grammar.thrift_wire import element_ranges, field_ranges
-from pqassay_spec.parquet.thrift import (
-    BoundingBox,
-    FileMetaData,
-    GeospatialStatistics,
-    Statistics,
-)
+from pqassay_spec.parquet.thrift import BoundingBox, FileMetaData, GeospatialStatistics
 from thrift_strategies import footer_of
 from verdicts import rules_of
 
@@ -175,15 +170,6 @@ def test_only_headers_of_neighbours_change(before: str, removal: Removal, after:
     assert f"{REQUIRED} {after}" == without(bytes.fromhex(f"{REQUIRED} {before}"), removal).hex(" ")
 
 
-@pytest.mark.parametrize("value", [True, False])
-def test_a_bool_goes_whatever_it_says(value: bool) -> None:
-    footer = bytes(grammar(Statistics).build(Statistics(is_max_value_exact=value, is_min_value_exact=True)))
-    splicer = footer_splice._Splicer(footer)
-    splicer.struct(Statistics, 0, {"is_max_value_exact": None}, "statistics")
-
-    assert grammar(Statistics).build(Statistics(is_min_value_exact=True)) == splicer.result()
-
-
 def test_a_field_on_the_way_that_stands_twice_is_refused() -> None:
     footer = bytes.fromhex(f"{REQUIRED} 19 0c 19 1c 18 01 61 00 09 0a 1c 18 01 61 00 00")
 
@@ -196,10 +182,7 @@ def test_a_field_on_the_way_that_stands_twice_is_refused() -> None:
 
 @pytest.mark.parametrize(
     ("rest", "message"),
-    [
-        ("19 0c 00 00", "1 bytes follow the footer's struct"),
-        ("19 0c 4c 1c 00 00 00", "the footer is signed"),
-    ],
+    [("19 0c 00 00", "1 bytes follow the footer's struct"), ("19 0c 4c 1c 00 00 00", "the footer is signed")],
 )
 def test_footers_that_must_not_be_changed_are_refused(rest: str, message: str) -> None:
     with pytest.raises(Unsupported, match=message):

@@ -161,12 +161,3 @@ def test_a_store_without_conditions_is_written_to_as_a_new_object_only(tmp_path:
 
     assert (1, True) == (refused.exit_code, "does not know how file is asked" in refused.stderr)
     assert (0, "") == (written.exit_code, written.stderr)
-
-
-def test_nothing_is_written_for_a_trial(store: fs.FileSystem) -> None:
-    before = put(store, "a.parquet")
-
-    result = strip("s3://stripped/a.parquet", "--statistics", "--dry-run")
-
-    assert (0, True) == (result.exit_code, "would remove" in result.output)
-    assert before == content(store, "a.parquet")

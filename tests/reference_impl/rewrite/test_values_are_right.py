@@ -71,9 +71,7 @@ def test_what_says_something_about_values_goes_only_with_a_word_for_them(
     assert planned == strip_file(path, selection, values_are_right=True)
 
 
-@pytest.mark.parametrize(
-    "options", [["--statistics"], ["--page-index"], ["--bloom-filters"], ["--idx1"], ["--all"]]
-)
+@pytest.mark.parametrize("options", [["--statistics"], ["--all"]])
 def test_the_command_removes_no_evidence_unasked(options: list[str], source: bytes, tmp_path: Path) -> None:
     path, other = tmp_path / "data.parquet", tmp_path / "other.parquet"
     path.write_bytes(source)

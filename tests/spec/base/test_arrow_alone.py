@@ -16,11 +16,7 @@ CONVERTS = (
 
 
 @pytest.mark.parametrize(
-    "program",
-    [
-        "load_no_pandas(); import pyarrow; ",
-        "import pyarrow; load_no_pandas(); ",
-    ],
+    "program", ["load_no_pandas(); import pyarrow; ", "import pyarrow; load_no_pandas(); "]
 )
 def test_arrow_loads_pandas_only_where_it_is_asked_for(program: str) -> None:
     start = "import sys; from pqassay_spec.base.arrow_alone import load_no_pandas; "

@@ -62,13 +62,7 @@ Opener = Callable[[Path], contextlib.AbstractContextManager[Source]]
 @KINDS
 @pytest.mark.parametrize(
     ("offset", "length", "expected"),
-    [
-        (0, 10, CONTENT),
-        (0, 0, b""),
-        (3, 4, b"\x03\x04\x05\x06"),
-        (9, 1, b"\x09"),
-        (10, 0, b""),
-    ],
+    [(0, 10, CONTENT), (0, 0, b""), (3, 4, b"\x03\x04\x05\x06"), (9, 1, b"\x09"), (10, 0, b"")],
 )
 def test_a_read_returns_exactly_the_range(
     opened: Opener, tmp_path: Path, offset: int, length: int, expected: bytes
@@ -395,7 +389,7 @@ def test_a_kill_at_any_moment_leaves_the_old_content_or_the_new_whole(tmp_path: 
         except FileNotFoundError:
             return length < 0
 
-    for _ in range(100 if EXAMPLES == 1 else 20):
+    for _ in range(100 if EXAMPLES == 1 else 12):
         length = moments.randrange(-size // 8, size)
         with started(REPLACE_FOREVER, path) as process:
             processes.until(partial(has, length), f"{length} bytes are written")

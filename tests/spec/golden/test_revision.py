@@ -12,7 +12,7 @@ import revisions
 from each import each
 from places import GOLDEN_FILES, ROOT
 from pqassay_spec.golden import revision
-from pqassay_spec.golden.revision import ASKED, Revision, RevisionError, case_digest, current, parse, written
+from pqassay_spec.golden.revision import ASKED, Revision, RevisionError, case_digest, current, written
 
 WHAT_TO_DO = (
     "a case that is in a revision stays as it is: give what is new an id of its own, and leave the old one. While the "
@@ -63,24 +63,6 @@ def test_the_digest_leaves_out_words_about_a_case_and_what_the_judge_reports() -
     assert case_digest(MANIFEST) == case_digest(changed)
     changed["expect"]["read"] = {"rows": "unspecified", "refusal": "demanded"}
     assert case_digest(MANIFEST) != case_digest(changed)
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("revision = ", "0.9.toml: Invalid value (at end of document)"),
-        ('revision = "0.9"\nstate = "thawed"\n[cases]\n', "0.9.toml: a revision has a number, a state"),
-        (
-            'revision = "0.9"\nstate = "draft"\n[cases]\n"a/b" = "00"\n',
-            "0.9.toml: the digest of a/b is not a SHA-256",
-        ),
-        ('revision = "0.9"\nstate = "draft"\nby = "me"\n[cases]\n', "0.9.toml: unknown by"),
-    ],
-)
-def test_a_list_that_is_wrong_is_refused(text: str, message: str) -> None:
-    with pytest.raises(RevisionError) as caught:
-        parse(text, "0.9.toml")
-    assert str(caught.value).startswith(message)
 
 
 def test_an_unknown_revision_is_refused_with_those_there_are() -> None:

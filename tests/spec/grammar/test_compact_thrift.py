@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from damage import EXAMPLES
+from damage import EXAMPLES, bounded_memory
 from each import each
 from pqassay_spec.base.errors import FormatError, Malformed, Truncated
 from pqassay_spec.grammar.thrift import (
@@ -170,15 +170,9 @@ BOTH_WAYS: list[tuple[Record, str]] = [
 
 READ_ONLY: list[tuple[str, Record]] = [
     ("25 02 00", Numbers(unknown=[UnknownField(2, 5, b"\x02")])),  # an i32 where an i16 is declared
-    (
-        "14 02 03 02 05 00",
-        Numbers(byte=5, unknown=[UnknownField(1, 4, b"\x02")]),
-    ),  # id 1 twice, once as an i8
+    ("14 02 03 02 05 00", Numbers(byte=5, unknown=[UnknownField(1, 4, b"\x02")])),  # id 1 twice, once as an i8
     ("16 02 00", Flags(unknown=[UnknownField(1, 6, b"\x02")])),
-    (
-        "36 02 05 04 02 03 02 01 00",
-        Numbers(short=None, byte=1, unknown=[UnknownField(3, 6, b"\x02"), UnknownField(2, 5, b"\x02")]),
-    ),
+    ("36 02 05 04 02 03 02 01 00", Numbers(byte=1, unknown=[UnknownField(3, 6, b"\x02"), UnknownField(2, 5, b"\x02")])),
     ("46 02 06 08 04 00", Numbers(long=2)),  # written twice: the last counts
     ("05 06 02 03 02 01 00", Numbers(byte=1, int=1)),  # out of order, all ids in long form
     ("12 02 04 00", Flags(first=False, second=False)),
@@ -188,19 +182,18 @@ READ_ONLY: list[tuple[str, Record]] = [
     ("29 0c 00", Lists(ints=[])),  # an empty list of anything is an empty list
     ("29 f5 01 02 00", Lists(ints=[1])),  # the long form where the short would do
     ("3c 00 05 08 02 00", Nested(inner=Flags(), after=1)),
-]
+]  # fmt: skip
 """Bytes that no canonical writer produces, and what they mean nevertheless."""
 
 
-def hexed(text: str) -> bytes:
-    return bytes.fromhex(text)
+hexed = bytes.fromhex
 
 
 @each(("record", "text"), BOTH_WAYS)
 def test_parsing_and_building_agree_with_the_bytes(record: Record, text: str) -> None:
     data = hexed(text)
-    assert grammar(type(record)).parse(data) == record
-    assert decode(type(record), data) == (record, len(data))
+    assert grammar(type(record)).parse(data + b"\xff") == record
+    assert decode(type(record), data + b"\xff") == (record, len(data))  # what is behind it is left alone
     assert grammar(type(record)).build(record) == data
 
 
@@ -209,11 +202,6 @@ def test_what_no_canonical_writer_writes_is_read(text: str, record: Record) -> N
     data = hexed(text)
     assert grammar(type(record)).parse(data) == record
     assert decode(type(record), data) == (record, len(data))
-
-
-def test_bytes_after_the_struct_are_left_alone() -> None:
-    assert decode(Flags, hexed("11 00 ff ff")) == (Flags(first=True), 2)
-    assert grammar(Flags).parse(hexed("11 00 ff ff")) == Flags(first=True)
 
 
 # ------------------------------------------------------------------------------------------ unknown fields
@@ -264,11 +252,6 @@ def test_unknown_fields_stand_between_known_ones_where_they_stood() -> None:
     assert decode(Far, data) == (expected, len(data))
     assert grammar(Far).parse(data) == expected
     assert grammar(Far).build(expected) == data
-
-
-def test_a_field_of_another_wire_type_does_not_count_as_the_required_one() -> None:
-    with pytest.raises(Malformed, match="Nested lacks its required field 3, inner"):
-        decode(Nested, hexed("31 00"))
 
 
 # ------------------------------------------------------------------------------------------- what is wrong
@@ -351,17 +334,17 @@ HOSTILE: dict[str, bytes] = {
     "a known varint of 11 bytes": hexed("15 80 80 80 80 80 80 80 80 80 80 00"),
     "an unknown varint of 11 bytes": hexed("06 c8 01 80 80 80 80 80 80 80 80 80 80 00"),
     "a varint without an end": hexed("16") + b"\xff" * 10_000,
-    "structs 10,000 deep": hexed("0c c8 01") + b"\x1c" * 10_000,
-    "lists 10,000 deep": hexed("09 c8 01") + b"\x19" * 10_000,
-    "maps 10,000 deep": hexed("0b c8 01") + b"\x01\x1b\x01" * 10_000,
-    "lists of lists of the greatest size": hexed("09 c8 01") + b"\xf9\xff\xff\x03" * 10_000,
+    "structs 2,000 deep": hexed("0c c8 01") + b"\x1c" * 2_000,
+    "lists 2,000 deep": hexed("09 c8 01") + b"\x19" * 2_000,
+    "maps 2,000 deep": hexed("0b c8 01") + b"\x01\x1b\x01" * 2_000,
+    "lists of lists of the greatest size": hexed("09 c8 01") + b"\xf9\xff\xff\x03" * 2_000,
     "bool fields without an end": b"\x11" * 100_000,
 }
 
 
 @contextlib.contextmanager
 def steps_within(most: int) -> Iterator[None]:
-    """A limited number of lines of Python run within the block: that is its work, however long the machine takes for it."""
+    """A limited number of lines of Python run within the block."""
     steps = 0
 
     def step(*_: object) -> Any:
@@ -379,40 +362,29 @@ def steps_within(most: int) -> Iterator[None]:
     assert steps > 0
 
 
-@each(
-    "data",
-    HOSTILE.values(),
-)
+@each("data", HOSTILE.values())
 def test_hostile_lengths_are_malformed_at_once_and_in_little_memory(data: bytes) -> None:
     assert isinstance(both_raise(FileMetaData, data, root="footer"), Malformed)
-    with steps_within(2000 + 50 * len(data)), pytest.raises(Malformed):
-        decode(FileMetaData, data)
-    tracemalloc.start()
-    try:
-        with pytest.raises(Malformed):
+    for limit in (steps_within(2000 + 50 * len(data)), bounded_memory(len(data))):
+        with limit, pytest.raises(Malformed):
             decode(FileMetaData, data)
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    assert peak < 64 * len(data) + (64 << 20)
 
 
 def test_unknown_bools_which_have_no_bytes_of_their_own_cost_little_memory() -> None:
-    data = b"".join(b"\x01\x02" + b"\x11" * 20_000 for _ in range(10)) + b"\x00"
+    data = b"".join(b"\x01\x02" + b"\x11" * 4_000 for _ in range(10)) + b"\x00"
     tracemalloc.start()
     try:
         record, length = decode(Empty, data)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert (len(record.unknown), length) == (200_010, len(data))
+    assert (len(record.unknown), length) == (40_010, len(data))
     assert peak < 64 * len(data)
 
 
 @pytest.mark.parametrize("opening", ["1c", "19"])
 def test_unknown_fields_nest_up_to_the_limit(opening: str) -> None:
-    closing = "00" if opening == "1c" else "03"
-    wire = int(opening, 16) & 15
+    closing, wire = "00" if opening == "1c" else "03", int(opening, 16) & 15
 
     def nested(levels: int) -> bytes:
         return hexed(opening) * (levels - 1) + hexed(closing) * (levels if opening == "1c" else 1)
@@ -430,19 +402,14 @@ def test_a_record_takes_no_field_that_its_table_lacks() -> None:
         Flags(first=True, third=True, fourth=False)
 
 
-def test_records_are_equal_by_type_fields_and_unknown_fields() -> None:
+def test_records_are_equal_by_type_fields_and_unknown_fields_and_show_what_is_set() -> None:
+    unknown = UnknownField(9, 1, b"")
     assert Flags(first=True) == Flags(first=True)
     assert Flags(first=True) != Flags(first=False)
     assert Flags() != Empty()
-    assert Flags(unknown=[UnknownField(9, 1, b"")]) != Flags()
-
-
-def test_a_record_shows_the_fields_that_are_set() -> None:
+    assert Flags(unknown=[unknown]) != Flags()
     assert repr(Texts(text="a")) == "Texts(text='a')"
-    assert (
-        repr(Empty(unknown=[UnknownField(9, 1, b"")]))
-        == "Empty(unknown=(UnknownField(id=9, wire=1, raw=b''),))"
-    )
+    assert repr(Empty(unknown=[unknown])) == f"Empty(unknown=({unknown!r},))"
 
 
 @pytest.mark.parametrize(
@@ -458,12 +425,9 @@ def test_what_cannot_be_written_is_the_callers_mistake(record: Record, reason: s
         grammar(type(record)).build(record)
 
 
-def test_text_knows_whether_it_was_utf_8() -> None:
+def test_text_knows_whether_it_was_utf_8_and_an_enum_labels_its_values() -> None:
     assert is_text("é")
     assert not is_text(decode(Texts, hexed("28 01 ff 00"))[0].text or "")
-
-
-def test_an_enum_labels_its_values() -> None:
     colour = EnumOf(Colour)
     assert (colour.name, colour.label(5), colour.label(6)) == ("Colour", "BLUE", "unknown")
 
@@ -493,33 +457,27 @@ def test_field_ranges_say_where_each_field_stands() -> None:
 def test_element_ranges_say_where_each_element_stands(text: str, expected: list[tuple[int, int]]) -> None:
     assert element_ranges(hexed(text), 0) == expected
 
-
-def test_a_list_longer_than_its_bytes_has_no_ranges() -> None:
     with pytest.raises(Truncated, match="4294967295 elements with 0 bytes left"):
         element_ranges(hexed("fc ff ff ff ff 0f"), 0)
 
 
 @each(
-    ("wire", "element"),
+    ("wire", "element", "units"),
     [
-        (WireType.STRUCT, b"\x00"),
-        (WireType.STRUCT, b"\x00\x00\x15\x02\x00"),
-        (WireType.I32, b"\x01"),
-        (WireType.I64, b"\x81\x82\x03\x7f"),
-        (WireType.I64, b"\xff" * 9 + b"\x01\x02"),
-        (WireType.TRUE, b"\x01"),
-        (WireType.BYTE, b"\x80"),
-        (WireType.DOUBLE, bytes(8)),
-        (WireType.BINARY, b"\x02ab"),
+        (WireType.STRUCT, b"\x00", 1),
+        (WireType.STRUCT, b"\x00\x00\x15\x02\x00", 3),
+        (WireType.I32, b"\x01", 1),
+        (WireType.I64, b"\x81\x82\x03\x7f", 2),
+        (WireType.I64, b"\xff" * 9 + b"\x01\x02", 2),
+        (WireType.TRUE, b"\x01", 1),
+        (WireType.BYTE, b"\x80", 1),
+        (WireType.DOUBLE, bytes(8), 1),
+        (WireType.BINARY, b"\x02ab", 1),
     ],
 )
-def test_long_lists_are_skipped_as_if_one_by_one(wire: WireType, element: bytes) -> None:
-    """The size that a list gives is that of `element` and of what it holds in all, whatever way it is skipped."""
-    per_unit = {b"\x00\x00\x15\x02\x00": 3, b"\x81\x82\x03\x7f": 2, b"\xff" * 9 + b"\x01\x02": 2}.get(
-        element, 1
-    )
+def test_long_lists_are_skipped_as_if_one_by_one(wire: WireType, element: bytes, units: int) -> None:
     for times in (1, 10, 40, 301):
-        count = times * per_unit
+        count = times * units
         listed = bytes((0xF0 | wire, count & 127 | 128, count >> 7)) + element * times
         assert len(listed) == skip(listed + b"\x07", 0, WireType.LIST)
         with pytest.raises(Truncated):
@@ -528,9 +486,8 @@ def test_long_lists_are_skipped_as_if_one_by_one(wire: WireType, element: bytes)
 
 def test_a_varint_that_is_too_long_is_found_among_many() -> None:
     for wrong in (b"\xff" * 10 + b"\x01", b"\xff" * 9 + b"\x02"):
-        data = b"\xf5\x64" + b"\x01" * 50 + wrong + b"\x01" * 49
         with pytest.raises(Malformed, match="a varint"):
-            skip(data, 0, WireType.LIST)
+            skip(b"\xf5\x64" + b"\x01" * 50 + wrong + b"\x01" * 49, 0, WireType.LIST)
 
 
 def test_a_list_of_millions_of_elements_takes_no_step_for_each() -> None:

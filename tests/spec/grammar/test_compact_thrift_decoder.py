@@ -22,13 +22,7 @@ from pqassay_spec.base.errors import FormatError, Malformed, boundary
 from pqassay_spec.grammar.thrift import ListOf, Record, grammar, optional, thrift_struct
 from pqassay_spec.grammar.thrift_decoder import WatchedBytes, decode, decoder
 from pqassay_spec.grammar.thrift_runs import SharedStructs
-from pqassay_spec.parquet.thrift import (
-    ColumnIndex,
-    FileMetaData,
-    OffsetIndex,
-    PageHeader,
-    SchemaElement,
-)
+from pqassay_spec.parquet.thrift import ColumnIndex, FileMetaData, OffsetIndex, PageHeader, SchemaElement
 from thrift_strategies import edited, footer_of, small_file, written_by_pyarrow
 
 pytestmark = pytest.mark.slow
@@ -204,10 +198,7 @@ def assert_canonical(record: type[Record], data: bytes) -> Record:
     return decoded
 
 
-@each(
-    "file",
-    PYARROW.values(),
-)
+@each("file", PYARROW.values())
 def test_footers_of_pyarrow_are_built_again_byte_for_byte(file: bytes) -> None:
     assert_canonical(FileMetaData, footer_of(file))
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
+from hypothesis import strategies as st
 
 from damage import tries
 from pqassay.strategies import records
@@ -11,13 +12,7 @@ from pqassay_spec.grammar.thrift import Record, UnknownField, grammar
 from pqassay_spec.grammar.thrift_decoder import decode
 from pqassay_spec.grammar.thrift_encoder import encode
 from pqassay_spec.grammar.thrift_wire import WireType
-from pqassay_spec.parquet.thrift import (
-    BloomFilterHeader,
-    ColumnIndex,
-    FileMetaData,
-    PageHeader,
-    PageLocation,
-)
+from pqassay_spec.parquet.thrift import BloomFilterHeader, ColumnIndex, FileMetaData, PageHeader, PageLocation
 from thrift_strategies import footer_of, small_file
 
 
@@ -25,28 +20,12 @@ def same(record: Record) -> bool:
     return bytes(grammar(type(record)).build(record)) == encode(record)
 
 
+@pytest.mark.parametrize("kind", [FileMetaData, ColumnIndex, PageHeader, BloomFilterHeader])
 @tries(30)
-@given(records(FileMetaData))
-def test_footers(record: FileMetaData) -> None:
-    assert same(record)
-
-
-@tries(30)
-@given(records(ColumnIndex))
-def test_lists_of_bools_and_bytes(record: ColumnIndex) -> None:
-    assert same(record)
-
-
-@tries(30)
-@given(records(PageHeader))
-def test_bools_outside_of_lists(record: PageHeader) -> None:
-    assert same(record)
-
-
-@settings(max_examples=10, deadline=None)
-@given(records(BloomFilterHeader))
-def test_unions(record: BloomFilterHeader) -> None:
-    assert same(record)
+@given(data=st.data())
+def test_what_the_grammar_writes_the_encoder_writes(kind: type[Record], data: st.DataObject) -> None:
+    """Lists of bools and bytes, bools outside of lists, and unions."""
+    assert same(data.draw(records(kind)))
 
 
 def test_a_footer_of_pyarrow_is_written_as_it_was() -> None:

@@ -277,7 +277,7 @@ def test_locating_a_fault_keeps_no_leaves_and_says_the_same_as_the_trace() -> No
 def test_a_trace_within_a_trace_and_one_after_a_fault_are_not_disturbed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("pqassay_spec.grammar.trace.FLUSHED", 1)  # the sink is called in the middle
+    monkeypatch.setattr("pqassay_spec.grammar.trace.FLUSHED", 20)  # the sink is called in the middle
     footer = FOOTERS["rich"]
     _, expected = trace(grammar(FileMetaData), footer, root="footer")
     with pytest.raises(Malformed):

@@ -105,10 +105,7 @@ PAYLOADS: list[tuple[bytes, list[str], list[str], list[tuple[Loss, int, str]]]] 
 ]  # fmt: skip
 
 
-@each(
-    ("payload", "published", "exact", "lost"),
-    PAYLOADS,
-)
+@each(("payload", "published", "exact", "lost"), PAYLOADS)
 def test_the_published_reading_the_exact_reading_and_the_losses(
     payload: bytes, published: list[str], exact: list[str], lost: list[tuple[Loss, int, str]]
 ) -> None:
@@ -251,13 +248,7 @@ def test_the_published_reader_finds_the_blob(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("length", "expected"),
-    [
-        (0, set()),
-        (6, {"bar", "fo"}),
-        (8, {"bar", "fooa"}),
-        (9, {"bar", "fooa "}),
-    ],
+    ("length", "expected"), [(0, set()), (6, {"bar", "fo"}), (8, {"bar", "fooa"}), (9, {"bar", "fooa "})]
 )
 def test_a_length_that_is_a_little_wrong_gives_a_wrong_set_without_an_error(
     length: int, expected: set[str]

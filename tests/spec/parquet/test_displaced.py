@@ -139,11 +139,7 @@ def test_what_happened_to_a_damaged_file_is_said_with_what_to_do(
     data: bytes, rule: str, reason: str, remedy: str
 ) -> None:
     error = outcome(data)
-    assert (error.rule, error.reason.partition(" (RowGroup")[0], error.remedy) == (
-        rule,
-        reason,
-        remedy,
-    )
+    assert (error.rule, error.reason.partition(" (RowGroup")[0], error.remedy) == (rule, reason, remedy)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -38,14 +39,14 @@ from pqassay_spec.pm import file as pm_file
 from pqassay_spec.pm import header as pm_header
 from pqassay_spec.pm.codes import NO_TYPE, ColumnType, Repetition
 from pqassay_spec.pm.from_parquet import questdb_key
-from pqassay_spec.pm.from_parquet.bounds import Bounds, bounds_of
+from pqassay_spec.pm.from_parquet.bounds import bounds_of
 from pqassay_spec.pm.from_parquet.fields import fields_of
 from pqassay_spec.pm.from_parquet.order import designated_timestamp_of, sorting_of
 from pqassay_spec.pm.from_parquet.questdb_key import QuestDBColumn, QuestDBMetadata
 from pqassay_spec.pm.from_parquet.snapshot import chunk_of, columns_of, describe, encodings_of
 from pqassay_spec.pm.reading import read_value
+from pqassay_spec.pm.value import SnapshotColumn, SnapshotValue
 from pqassay_spec.pm.value import SnapshotSorting as SortedBy
-from pqassay_spec.pm.value import SnapshotValue
 
 PATHS: dict[str, Any] = {"drop-rename-1": "schema", "drop-rename-2": "schema"}
 """Real files that QuestDB rewrote; the others are of its first encoding."""
@@ -55,11 +56,7 @@ CHAIN = ("o3-chain-2", "o3-chain-3", "o3-chain-4", "o3-chain-5")
 
 REAL = sorted(INTEROP.glob("questdb-*/*/_pm"))
 
-REQUIRED, OPTIONAL, REPEATED = (
-    FieldRepetitionType.REQUIRED,
-    FieldRepetitionType.OPTIONAL,
-    FieldRepetitionType.REPEATED,
-)
+REQUIRED, OPTIONAL, REPEATED = FieldRepetitionType
 MICROS = LogicalType(TIMESTAMP=TimestampType(isAdjustedToUTC=True, unit=TimeUnit(MICROS=MicroSeconds())))
 FRAMING = Framing(1000, 900, 92)
 
@@ -94,12 +91,8 @@ def metadata(elements: Sequence[SchemaElement], *groups: Sequence[ColumnChunk] |
     while index < len(elements):
         tops += 1
         index += _size(elements, index)
-    row_groups = [
-        found
-        if isinstance(found, RowGroup)
-        else RowGroup(columns=list(found), total_byte_size=100, num_rows=10)
-        for found in groups
-    ]
+    made = partial(RowGroup, total_byte_size=100, num_rows=10)
+    row_groups = [one if isinstance(one, RowGroup) else made(columns=list(one)) for one in groups]
     root = SchemaElement(name="root", num_children=tops)
     return FileMetaData(version=1, schema=[root, *elements], num_rows=0, row_groups=row_groups)
 
@@ -139,10 +132,7 @@ def described(data: Path, **options: Any) -> SnapshotValue:
     return found.value
 
 
-@each(
-    "path",
-    REAL,
-)
+@each("path", REAL)
 def test_real_files_say_what_their_parquet_files_do(path: Path) -> None:
     name = path.parent.name
     expected = replace(decoded(path), previous_sizes=())
@@ -157,82 +147,47 @@ def test_real_files_say_what_their_parquet_files_do(path: Path) -> None:
     assert expected == actual
 
 
-def test_there_are_real_files_of_both_kinds() -> None:
-    assert 17 == len(REAL)
-    assert {*PATHS, *CHAIN} <= {path.parent.name for path in REAL}
-
-
-def test_the_wrong_path_describes_other_columns() -> None:
-    path = INTEROP / "questdb-9.4.3" / "all-types-1" / "data.parquet"
-
-    schema, encode = described(path, path="schema"), described(path, path="encode")
-    assert schema.row_groups == encode.row_groups
-    assert {"ts", "bo", "by", "sh", "ch", "va"} == {
-        one.name for one, other in zip(schema.columns, encode.columns, strict=True) if one != other
-    }
-
-
 # -------------------------------------------------------------------------------------------------------- columns
 
 
 def test_columns_are_named_by_the_field_below_the_root() -> None:
-    found = fields_of(
-        metadata(
-            [
-                leaf("a"),
-                group("s", 2),
-                leaf("x"),
-                leaf("y", repetition=REQUIRED),
-                group("m", 1),
-                group("list", 1, REPEATED),
-                leaf("element", Type.DOUBLE),
-            ]
-        )
-    )
+    elements = [leaf("a"), group("s", 2), leaf("x"), leaf("y", repetition=REQUIRED)]
+    elements += [group("m", 1), group("list", 1, REPEATED), leaf("element", Type.DOUBLE)]
+    found = [(field.name, field.alone) for field in fields_of(metadata(elements))]
 
-    assert [("a", True), ("s", False), ("s", False), ("m", True)] == [
-        (field.name, field.alone) for field in found
-    ]
+    assert [("a", True), ("s", False), ("s", False), ("m", True)] == found
 
 
-@pytest.mark.parametrize("as_logical", [True, False])
-def test_lists_of_nothing_but_doubles_are_arrays(as_logical: bool) -> None:
-    marks: dict[str, Any] = (
-        {"logicalType": LogicalType(LIST=ListType())}
-        if as_logical
-        else {"converted_type": ConvertedType.LIST}
-    )
+def columns(*elements: SchemaElement, **options: Any) -> Sequence[SnapshotColumn]:
+    """The columns of a schema."""
+    found = metadata(elements)
+    return columns_of(found, fields_of(found), **options)
+
+
+@pytest.mark.parametrize(
+    "mark", [("converted_type", ConvertedType.LIST), ("logicalType", LogicalType(LIST=ListType()))]
+)
+def test_lists_of_nothing_but_doubles_are_arrays(mark: tuple[str, Any]) -> None:
+    marks = dict([mark])
     element = leaf("element", Type.DOUBLE)
     one = [group("v", 1, **marks), group("list", 1, REPEATED), element]
     two = [group("v", 1, **marks), group("list", 1, REPEATED), group("element", 1, **marks), *one[1:]]
     struct = [group("v", 1, **marks), group("list", 1, REPEATED), group("element", 1), element]
     unmarked = [group("v", 1), group("list", 1, REPEATED), element]
 
-    footers = [metadata(elements) for elements in (one, two, struct, unmarked)]
-    assert [2587, 18971, 10, 10] == [columns_of(found, fields_of(found))[0].type for found in footers]
+    assert [2587, 18971, 10, 10] == [columns(*elements)[0].type for elements in (one, two, struct, unmarked)]
 
 
 def test_an_id_that_several_columns_claim_is_nobodys() -> None:
-    found = metadata(
-        [
-            leaf("a", field_id=3),
-            leaf("b", field_id=7),
-            leaf("c", field_id=7),
-            leaf("d", field_id=-5),
-            group("s", 2, field_id=9),
-            leaf("x"),
-            leaf("y"),
-        ]
-    )
-
-    assert [3, -1, -1, -1, -1, -1] == [column.id for column in columns_of(found, fields_of(found))]
+    leaves = [leaf(name, field_id=number) for name, number in (("a", 3), ("b", 7), ("c", 7), ("d", -5))]
+    found = columns(*leaves, group("s", 2, field_id=9), leaf("x"), leaf("y"))
+    assert [3, -1, -1, -1, -1, -1] == [column.id for column in found]
 
 
 def test_an_id_of_the_key_goes_before_that_of_the_schema() -> None:
-    found = metadata([leaf("a", field_id=3), leaf("b", field_id=4)])
     questdb = QuestDBMetadata((QuestDBColumn(6, id=9), QuestDBColumn(6)))
-
-    assert [9, 4] == [column.id for column in columns_of(found, fields_of(found), questdb=questdb)]
+    found = columns(leaf("a", field_id=3), leaf("b", field_id=4), questdb=questdb)
+    assert [9, 4] == [column.id for column in found]
 
 
 def test_both_ways_of_writing_differ_in_repetition_and_ascii_only() -> None:
@@ -242,11 +197,10 @@ def test_both_ways_of_writing_differ_in_repetition_and_ascii_only() -> None:
         [chunk(Type.INT64), *(chunk(Type.BYTE_ARRAY, one) for one in statistics[1:])],
     )
     symbol = QuestDBColumn(ColumnType.SYMBOL, format=1)
-    questdb = QuestDBMetadata(
-        (QuestDBColumn(131080), symbol, symbol, QuestDBColumn(ColumnType.VARCHAR, ascii=True))
-    )
-    schema = columns_of(found, fields_of(found), questdb=questdb, path="schema")
-    encode = columns_of(found, fields_of(found), questdb=questdb, path="encode")
+    text = QuestDBColumn(ColumnType.VARCHAR, ascii=True)
+    questdb = QuestDBMetadata((QuestDBColumn(131080), symbol, symbol, text))
+    ways: tuple[Any, Any] = "schema", "encode"
+    schema, encode = (columns_of(found, fields_of(found), questdb=questdb, path=way) for way in ways)
 
     assert [REQUIRED, OPTIONAL, OPTIONAL, OPTIONAL] == [column.repetition for column in schema]
     assert [OPTIONAL, REQUIRED, OPTIONAL, OPTIONAL] == [column.repetition for column in encode]
@@ -256,30 +210,17 @@ def test_both_ways_of_writing_differ_in_repetition_and_ascii_only() -> None:
 
 
 def test_levels_and_lengths_stand_in_the_descriptor() -> None:
-    found = metadata(
-        [
-            group("l", 1, REQUIRED),
-            group("list", 1, REPEATED),
-            leaf("element", Type.FIXED_LEN_BYTE_ARRAY, type_length=5),
-        ]
-    )
-    (column,) = columns_of(found, fields_of(found))
-
-    assert (1, 2, 5, Repetition.REQUIRED) == (
-        column.max_rep_level,
-        column.max_def_level,
-        column.fixed_byte_len,
-        column.repetition,
-    )
+    element = leaf("element", Type.FIXED_LEN_BYTE_ARRAY, type_length=5)
+    (column,) = columns(group("l", 1, REQUIRED), group("list", 1, REPEATED), element)
+    assert (1, 2, 5) == (column.max_rep_level, column.max_def_level, column.fixed_byte_len)
+    assert Repetition.REQUIRED == column.repetition
 
 
 def test_levels_beyond_what_a_byte_holds_are_refused() -> None:
     groups = [group(f"g{depth}", 1) for depth in range(255)]
-    deep, deeper = metadata([*groups[1:], leaf()]), metadata([*groups, leaf()])
-
-    assert 255 == columns_of(deep, fields_of(deep))[0].max_def_level
+    assert 255 == columns(*groups[1:], leaf())[0].max_def_level
     with pytest.raises(Unsupported, match="column g0: level 256"):
-        columns_of(deeper, fields_of(deeper))
+        columns(*groups, leaf())
 
 
 @pytest.mark.parametrize(
@@ -326,10 +267,7 @@ def described_chunk(found: ColumnChunk, **options: Any) -> Any:
     [
         (4, {}),
         (4, {"data_page_offset": 40, "dictionary_page_offset": 4}),
-        (
-            40,
-            {"data_page_offset": 40, "dictionary_page_offset": 0},
-        ),  # old writers' way to say that there is none
+        (40, {"data_page_offset": 40, "dictionary_page_offset": 0}),  # old writers' way to say: none
         (0, {"data_page_offset": 0, "num_values": 0}),
     ],
 )
@@ -337,20 +275,14 @@ def test_a_chunk_begins_with_its_dictionary_page(offset: int, members: dict[str,
     assert offset == described_chunk(chunk(**members)).offset
 
 
-def test_counts_that_are_not_there_or_negative_are_unknown() -> None:
+def test_counts_that_are_not_there_or_negative_are_unknown_and_deprecated_bounds_are_ignored() -> None:
     given = Statistics(null_count=-1, distinct_count=3)
-
-    assert (None, None) == (described_chunk(chunk()).null_count, described_chunk(chunk()).distinct_count)
-    assert (None, 3) == (
-        described_chunk(chunk(statistics=given)).null_count,
-        described_chunk(chunk(statistics=given)).distinct_count,
-    )
-
-
-def test_the_deprecated_bounds_are_ignored() -> None:
-    found = described_chunk(chunk(statistics=Statistics(min=i64(1), max=i64(2))))
-
-    assert (None, None, False, False) == (found.min, found.max, found.min_exact, found.max_exact)
+    without, found = described_chunk(chunk()), described_chunk(chunk(statistics=given))
+    assert (None, None) == (without.null_count, without.distinct_count)
+    assert (None, 3) == (found.null_count, found.distinct_count)
+    deprecated = described_chunk(chunk(statistics=Statistics(min=i64(1), max=i64(2))))
+    assert (None, None) == (deprecated.min, deprecated.max)
+    assert (False, False) == (deprecated.min_exact, deprecated.max_exact)
 
 
 @pytest.mark.parametrize(
@@ -373,6 +305,15 @@ def test_bounds_are_exact_where_the_file_says_so_or_nothing_else_can_be(
     assert (expected, expected) == (found.min_exact, found.max_exact)
 
 
+FOOTER_KEY = ColumnCryptoMetaData(ENCRYPTION_WITH_FOOTER_KEY=EncryptionWithFooterKey())
+
+
+def with_member(name: str, value: Any) -> ColumnChunk:
+    found = chunk()
+    setattr(found, name, value)
+    return found
+
+
 @pytest.mark.parametrize(
     ("broken", "error", "words"),
     [
@@ -381,6 +322,8 @@ def test_bounds_are_exact_where_the_file_says_so_or_nothing_else_can_be(
         (chunk(total_compressed_size=-1), Malformed, "-1 is not a count"),
         (chunk(data_page_offset=-4), Malformed, "-4 is not a count"),
         (ColumnChunk(file_offset=0), Unsupported, "encrypted"),
+        (with_member("crypto_metadata", FOOTER_KEY), Unsupported, "encrypted"),
+        (with_member("file_path", "other.parquet"), Unsupported, "another file"),
     ],
 )
 def test_chunks_that_cannot_be_described_are_refused(
@@ -392,18 +335,9 @@ def test_chunks_that_cannot_be_described_are_refused(
     assert str(caught.value).startswith("footer.row_groups[0].columns[0].")
 
 
-def test_encrypted_chunks_and_those_of_other_files_are_refused() -> None:
-    encrypted, elsewhere = chunk(), chunk()
-    encrypted.crypto_metadata = ColumnCryptoMetaData(ENCRYPTION_WITH_FOOTER_KEY=EncryptionWithFooterKey())
-    elsewhere.file_path = "other.parquet"
-
-    with pytest.raises(Unsupported, match="encrypted"):
-        describe(metadata([leaf()], [encrypted]), FRAMING)
-    with pytest.raises(Unsupported, match="another file"):
-        describe(metadata([leaf()], [elsewhere]), FRAMING)
-
-
-def test_row_groups_with_another_number_of_chunks_are_malformed() -> None:
+def test_row_groups_with_another_number_of_chunks_and_a_key_for_other_columns_are_malformed() -> None:
+    with pytest.raises(Malformed, match="1 columns are described, the Parquet file has 2"):
+        describe(metadata([leaf("a"), leaf("b")]), FRAMING, questdb=QuestDBMetadata((QuestDBColumn(6),)))
     with pytest.raises(Malformed, match="2 column chunks, of 1 columns") as caught:
         describe(metadata([leaf()], [chunk()], [chunk(), chunk()]), FRAMING)
 
@@ -413,14 +347,11 @@ def test_row_groups_with_another_number_of_chunks_are_malformed() -> None:
 # --------------------------------------------------------------------------------------------------------- bounds
 
 
-def unsigned(width: int) -> LogicalType:
-    return LogicalType(INTEGER=IntType(bitWidth=width, isSigned=False))
-
-
 FLBA = Type.FIXED_LEN_BYTE_ARRAY
 HIGH = b"\xff\xff\xff\xff"
 WIDE_DECIMAL = LogicalType(DECIMAL=DecimalType(scale=0, precision=80))
 FLOAT16 = LogicalType(FLOAT16=Float16Type())
+UNSIGNED = leaf(physical=Type.INT32, logicalType=LogicalType(INTEGER=IntType(bitWidth=32, isSigned=False)))
 
 
 @each(
@@ -433,41 +364,18 @@ FLOAT16 = LogicalType(FLOAT16=Float16Type())
         (leaf(physical=Type.BYTE_ARRAY), b"", b"a", (False, True), ""),
         (leaf(physical=Type.BYTE_ARRAY), b"a" * 65_535, b"b" * 65_536, (True, False), "65536 bytes"),
         (leaf(physical=FLBA, type_length=2), b"ab", b"abc", (True, False), "3 bytes, but a value has 2"),
-        (
-            leaf(physical=FLBA, type_length=2, logicalType=FLOAT16),
-            b"ab",
-            b"cd",
-            (False, False),
-            "half-precision",
-        ),
-        (
-            leaf(physical=FLBA, type_length=12, converted_type=21),
-            bytes(12),
-            bytes(12),
-            (False, False),
-            "intervals",
-        ),
-        (
-            leaf(physical=FLBA, type_length=2, logicalType=WIDE_DECIMAL),
-            b"ab",
-            b"cd",
-            (False, False),
-            "no type for",
-        ),
-        (leaf(physical=Type.INT32, logicalType=unsigned(32)), bytes(4), i64(9)[:4], (True, True), ""),
-        (leaf(physical=Type.INT32, logicalType=unsigned(32)), bytes(4), HIGH, (False, False), "unsigned"),
-        (leaf(physical=Type.INT32, logicalType=unsigned(32)), bytes(4), None, (False, False), "unsigned"),
-        (
-            leaf(physical=Type.INT32, converted_type=ConvertedType.UINT_32),
-            HIGH,
-            HIGH,
-            (False, False),
-            "unsigned",
-        ),
+        (leaf(physical=FLBA, type_length=2, logicalType=FLOAT16), b"ab", b"cd", (False, False), "half-precision"),
+        (leaf(physical=FLBA, type_length=2, logicalType=FLOAT16), None, None, (False, False), ""),
+        (leaf(physical=FLBA, type_length=12, converted_type=21), bytes(12), bytes(12), (False, False), "intervals"),
+        (leaf(physical=FLBA, type_length=2, logicalType=WIDE_DECIMAL), b"ab", b"cd", (False, False), "no type for"),
+        (UNSIGNED, bytes(4), i64(9)[:4], (True, True), ""),
+        (UNSIGNED, bytes(4), HIGH, (False, False), "unsigned"),
+        (UNSIGNED, bytes(4), None, (False, False), "unsigned"),
+        (leaf(physical=Type.INT32, converted_type=ConvertedType.UINT_32), HIGH, HIGH, (False, False), "unsigned"),
         (leaf(physical=Type.INT32, converted_type=ConvertedType.INT_32), HIGH, HIGH, (True, True), ""),
         (leaf(physical=Type.INT32), HIGH, HIGH, (True, True), ""),
     ],
-)
+)  # fmt: skip
 def test_bounds_are_kept_as_they_are_or_left_out(
     element: SchemaElement, low: bytes | None, high: bytes | None, kept: tuple[bool, bool], reason: str
 ) -> None:
@@ -478,34 +386,31 @@ def test_bounds_are_kept_as_they_are_or_left_out(
     assert all(reason in why for _, why in found.left_out)
 
 
-def test_no_bounds_are_nothing_left_out() -> None:
-    assert Bounds(None, None) == bounds_of(Statistics(null_count=1), leaf(logicalType=FLOAT16), NO_TYPE)
-
-
 def test_what_is_left_out_is_named() -> None:
     given = Statistics(min_value=b"a", max_value=b"b" * 70_000)
-    found = describe(
-        metadata([leaf("n"), leaf("s", Type.BYTE_ARRAY)], [chunk(), chunk(Type.BYTE_ARRAY, given)]), FRAMING
-    )
-
-    assert ["MAX of column s in row group 0: 70000 bytes, where 65535 are the most that _pm can hold"] == [
-        str(one) for one in found.left_out
-    ]
-    assert (b"a", None) == (found.value.row_groups[0].chunks[1].min, found.value.row_groups[0].chunks[1].max)
+    elements, chunks = [leaf("n"), leaf("s", Type.BYTE_ARRAY)], [chunk(), chunk(Type.BYTE_ARRAY, given)]
+    found = describe(metadata(elements, chunks), FRAMING)
+    why = "70000 bytes, where 65535 are the most that _pm can hold"
+    assert [f"MAX of column s in row group 0: {why}"] == [str(one) for one in found.left_out]
+    described = found.value.row_groups[0].chunks[1]
+    assert (b"a", None) == (described.min, described.max)
 
 
 # --------------------------------------------------------------------------------------------------------- sorting
 
 
-def sorted_group(by: Sequence[tuple[int, bool]] | None, *chunks: ColumnChunk, rows: int = 10) -> RowGroup:
-    declared = (
-        None if by is None else [SortingColumn(column_idx=i, descending=d, nulls_first=False) for i, d in by]
-    )
-    return RowGroup(columns=list(chunks), total_byte_size=1, num_rows=rows, sorting_columns=declared)
+def sorted_group(
+    by: Sequence[tuple[int, bool]] | None, first: Statistics | None = None, rows: int = 10
+) -> RowGroup:
+    made = partial(SortingColumn, nulls_first=False)
+    declared = None if by is None else [made(column_idx=column, descending=down) for column, down in by]
+    columns = [chunk(statistics=first), chunk()]
+    return RowGroup(columns=columns, total_byte_size=1, num_rows=rows, sorting_columns=declared)
 
 
 TWO = [leaf("t", repetition=REQUIRED, logicalType=MICROS), leaf("n")]
 UP, DOWN = [(0, False)], [(0, True)]
+Declared = list[tuple[int, bool]] | None
 
 
 @each(
@@ -522,24 +427,21 @@ UP, DOWN = [(0, False)], [(0, True)]
     ],
 )
 def test_files_of_others_are_sorted_as_all_row_groups_declare(
-    sorting: list[tuple[int, bool]], declared: list[list[tuple[int, bool]] | None]
+    sorting: list[tuple[int, bool]], declared: list[Declared]
 ) -> None:
-    found = metadata(TWO, *(sorted_group(by, chunk(), chunk()) for by in declared))
-
+    found = metadata(TWO, *map(sorted_group, declared))
     assert [SortedBy(*by) for by in sorting] == sorting_of(found, fields_of(found))
 
 
 def test_row_groups_without_rows_declare_nothing() -> None:
-    found = metadata(TWO, sorted_group(UP, chunk(), chunk()), sorted_group(None, chunk(), chunk(), rows=0))
-
+    found = metadata(TWO, sorted_group(UP), sorted_group(None, rows=0))
     assert [SortedBy(0)] == sorting_of(found, fields_of(found))
 
 
 def test_files_of_questdb_are_sorted_by_the_timestamp_unless_they_declare_something() -> None:
     questdb = QuestDBMetadata((QuestDBColumn(131080), QuestDBColumn(6)))
-    plain = metadata(TWO, sorted_group(None, chunk(), chunk()))
-    other = metadata(TWO, sorted_group(None, chunk(), chunk()), sorted_group([(1, False)], chunk(), chunk()))
-
+    plain = metadata(TWO, sorted_group(None))
+    other = metadata(TWO, sorted_group(None), sorted_group([(1, False)]))
     assert [SortedBy(0)] == sorting_of(plain, fields_of(plain), questdb)
     assert [SortedBy(1)] == sorting_of(other, fields_of(other), questdb)
     assert [SortedBy(0)] == sorting_of(other, fields_of(other), questdb, path="encode")
@@ -559,22 +461,16 @@ def test_files_of_questdb_are_sorted_by_the_timestamp_unless_they_declare_someth
     ],
 )
 def test_a_timestamp_is_designated_where_the_bounds_prove_that_it_ascends(
-    designated: int,
-    element: SchemaElement,
-    ranges: list[tuple[int, int] | None],
-    declared: list[tuple[int, bool]] | None,
+    designated: int, element: SchemaElement, ranges: list[tuple[int, int] | None], declared: Declared
 ) -> None:
-    groups = [
-        sorted_group(declared, chunk(statistics=None if one is None else bounds(*one)), chunk())
-        for one in ranges
-    ]
+    groups = [sorted_group(declared, None if one is None else bounds(*one)) for one in ranges]
     found = metadata([element, leaf("n")], *groups)
 
     assert designated == designated_timestamp_of(found, fields_of(found))
 
 
 def test_the_key_says_which_timestamp_is_designated() -> None:
-    found = metadata([leaf("n"), TWO[0]], sorted_group(None, chunk(), chunk()))
+    found = metadata([leaf("n"), TWO[0]], sorted_group(None))
     questdb = QuestDBMetadata((QuestDBColumn(6), QuestDBColumn(393224)))
 
     assert 1 == designated_timestamp_of(found, fields_of(found), questdb)
@@ -582,16 +478,6 @@ def test_the_key_says_which_timestamp_is_designated() -> None:
 
 
 # ------------------------------------------------------------------------------------------------- what it needs
-
-
-def test_the_first_encoding_needs_questdbs_types() -> None:
-    with pytest.raises(Unsupported, match="without the key questdb"):
-        describe(metadata([leaf()]), FRAMING, path="encode")
-
-
-def test_a_key_for_other_columns_is_malformed() -> None:
-    with pytest.raises(Malformed, match="1 columns are described, the Parquet file has 2"):
-        describe(metadata(TWO), FRAMING, questdb=QuestDBMetadata((QuestDBColumn(6),)))
 
 
 def test_filters_that_many_chunks_share_are_not_copied_without_end() -> None:
@@ -607,8 +493,7 @@ def test_filters_that_many_chunks_share_are_not_copied_without_end() -> None:
 
 def test_filters_that_cannot_be_read_are_left_out() -> None:
     for offset, words in ((5000, "outside the body"), (10, "cannot be read"), (-1, "outside the body")):
-        found = describe(
-            metadata([leaf()], [chunk(bloom_filter_offset=offset)]), FRAMING, source=BytesSource(bytes(1000))
-        )
+        footer = metadata([leaf()], [chunk(bloom_filter_offset=offset)])
+        found = describe(footer, FRAMING, source=BytesSource(bytes(1000)))
         assert () == found.value.bloom_columns
         assert [True] == [words in one.why for one in found.left_out]

@@ -52,10 +52,7 @@ def test_the_key_of_the_document_is_read() -> None:
     )
 
 
-@each(
-    "path",
-    QUESTDB_FILES,
-)
+@each("path", QUESTDB_FILES)
 def test_the_keys_of_real_files_are_read_and_built_alike(path: Path) -> None:
     with FileSource(path) as source:
         metadata, _ = read_footer(source, read_framing(source))

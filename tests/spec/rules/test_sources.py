@@ -84,10 +84,7 @@ def test_no_document_and_no_heading_is_there_for_nothing() -> None:
     assert {(name, heading) for name, one in documents().items() for heading in one.headings} <= named
 
 
-@each(
-    "one",
-    documents().values(),
-)
+@each("one", documents().values())
 def test_a_document_is_pinned_to_a_commit_or_says_why_not(one: Document) -> None:
     assert one.format in {known.format for known in releases().values()}
     if one.commit:

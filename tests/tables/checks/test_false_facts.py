@@ -38,6 +38,26 @@ def longer(action: Any) -> Files:
     return {**ALONE, table.CHECKPOINT: ALONE[table.CHECKPOINT] + table.lines(action)}
 
 
+def compacted(first: bytes, second: bytes = table.lines(GONE)) -> Files:
+    """The plain table without a file, and a log compaction of both commits."""
+    log = {SECOND: table.lines(GONE), FIRST.replace(".json", f".{1:020}.compacted.json"): first + second}
+    return {**table.PLAIN, **log}
+
+
+NEVER = b"".join(
+    line for line in table.PLAIN[FIRST].splitlines(keepends=True) if b"part-0.parquet" not in line
+)
+"""The first commit, as if it had not added that file."""
+
+
+def identified(*ids: Any, required: bool = True, kind: Any = "int64") -> Files:
+    """An Iceberg table whose rows are identified by columns."""
+    files = iceberg({}, kind)
+    schema = json.loads(files[METADATA])["schemas"][0]
+    schema["fields"][0]["required"] = required
+    return changed(files, "schemas.[0]", {**schema, "identifier-field-ids": [*ids]}, file=METADATA)
+
+
 def delta(data: bytes, described: Any, protocol: Any = table.PROTOCOL, **more: Any) -> Files:
     add = table.add("p.parquet", data, more.get("stats"), more.get("partition"))
     return {FIRST: table.lines(protocol, described, add), "p.parquet": data}
@@ -80,6 +100,12 @@ def iceberg(change: dict[str, Any], of: Any = "int64", least: float = 1, **colum
         (longer(states.V2), ["DLT-048"]),
         ({**ALONE, table.CHECKPOINT.replace("80a0", "80a1"): ALONE[table.CHECKPOINT]}, []),
         ({**ALONE, table.CHECKPOINT.replace("80a0", "80a1"): ALONE[table.CHECKPOINT].rpartition(b'{"add"')[0]}, ["DLT-020"]),
+        (compacted(NEVER), []),
+        (compacted(table.PLAIN[FIRST]), ["DLT-020"]),
+        (compacted(table.PLAIN[FIRST], b""), ["DLT-020"]),
+        (compacted(NEVER.rpartition(b'{"add"')[0]), ["DLT-020"]),
+        (compacted(NEVER.replace(b"part-1.parquet", b"part-2.parquet")), ["DLT-020"]),
+        (compacted(NEVER.replace(b'"id":"', b'"id":"0')), ["DLT-044"]),
         (longer({"sidecar": {"sizeInBytes": 7}}), ["DLT-003"]),
         ({**table.PLAIN, SECOND: table.lines(GONE, AGAIN)}, ["DLT-006"]),
         ({**table.PLAIN, SECOND: table.lines({**GONE, **AGAIN})}, ["DLT-001"]),
@@ -108,6 +134,9 @@ def iceberg(change: dict[str, Any], of: Any = "int64", least: float = 1, **colum
         (iceberg({"null_value_counts": {2: 2}}, **{"initial-default": 5}), ["ICE-062"]),
         (iceberg({}, **{"initial-default": True}), ["ICE-075"]),
         (changed(PLAIN, "schemas.[0].fields.[1].name", "id", file=METADATA), ["ICE-081"]),
+        (identified(1), []),
+        *((identified(1, **how), ["ICE-081"]) for how in ({"required": False}, {"kind": "double"})),
+        *((identified(1, more), ["ICE-081"]) for more in (2, 3, "1")),
         (changed(PLAIN, "schemas.[0].schema-id", [1], file=METADATA), ["ICE-001"]),
         (changed(PLAIN, "schemas.[0].fields", None, file=METADATA), ["ICE-001"]),
         (changed(PLAIN, "schemas", [], file=METADATA), ["ICE-069"]),
@@ -120,3 +149,15 @@ def test_a_false_fact_of_a_table_is_found(tmp_path: Path, files: Files, broken: 
         (tmp_path / name).write_bytes(data)
     report = pqassay.check(tmp_path, tier="values")
     assert broken == sorted({one.rule for file in report.files for one in file.findings if one.verdict == "FAIL"})  # fmt: skip
+
+
+@pytest.mark.parametrize(("hint", "notes"), [("1", 0), ("0", 1), ("7\n", 1), ("x", 0), ("", 0)])
+def test_a_hint_of_another_version_is_noted(tmp_path: Path, hint: str, notes: int) -> None:
+    for name, data in {**PLAIN, "metadata/version-hint.text": hint.encode()}.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(data)
+    (table_report, *_) = pqassay.check(tmp_path, tier="meta").files
+    assert ("conformant", notes) == (
+        table_report.outcome,
+        sum("version-hint.text" in note for note in table_report.notes),
+    )

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pqassay
+from damage import EXAMPLES
 from pqassay_golden.iceberg import files
 from pqassay_golden.tiny.columns import Column, Scalar, decimal, fixed, timestamp
 from pqassay_golden.tiny.parquet import TinyParquet
@@ -136,7 +137,10 @@ def test_a_row_has_the_partition_value_of_its_transform(tmp_path: Path, case: An
     assert ("p.parquet", [], []) == (Path(data.path).name, data.findings, data.gaps)
     if right is None:
         return
-    for number, wrong in enumerate((another(right), None)):
+    turn = CASES.index(case) % 2
+    for number, wrong in enumerate(
+        (another(right), None) if EXAMPLES == 1 else (another(right), None)[turn:][:1]
+    ):
         report = pqassay.check(table_of(tmp_path / str(number), case, wrong), tier="values")
         found = [finding.rule for file in report.files for finding in file.findings]
         assert ["ICE-043"] == [rule for rule in found if rule != "ICE-075"]  # nanoseconds are of version 3

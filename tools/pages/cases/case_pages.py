@@ -34,7 +34,7 @@ STANDINGS = {
 }
 
 
-class Told(NamedTuple):
+class ImplementationAnswers(NamedTuple):
     """The answers of an implementation about a case, and the most severe verdict."""
 
     name: str
@@ -61,8 +61,8 @@ def page_of(case: Mapping[str, Any], site: Site) -> Page:
 def _body(case: Mapping[str, Any], path: str, site: Site) -> str:
     case_id = case["id"]
     rules = [catalogue.rules()[rule] for rule in case["expect"]["check"]["rules"]]
-    found = comparison(case).difference if "mutation" in case else None
-    told = told_by(case_id, site)
+    difference = comparison(case).difference if "mutation" in case else None
+    answers = told_by(case_id, site)
     return site.render(
         "case.html",
         path,
@@ -71,12 +71,12 @@ def _body(case: Mapping[str, Any], path: str, site: Site) -> str:
         family=catalogue_title(case["family"]),
         rules=rules,
         verdict=verdict(rules),
-        mutation=mutation_sentence(case) if found else "",
-        found=found,
-        changed=changed(case, MOST_FIELDS) if found else None,
+        mutation=mutation_sentence(case) if difference else "",
+        found=difference,
+        changed=changed(case, MOST_FIELDS) if difference else None,
         views=list(views(case)),
-        told=told,
-        right=[one for one in told if one.worst == "right"],
+        told=answers,
+        right=[one for one in answers if one.worst == "right"],
         not_asked=[kept.name for kept in site.results.newest if case_id not in site.answers[kept.name]],
         questions=list(questions(case_id, site)),
         longest=LONGEST,
@@ -114,10 +114,10 @@ def views(case: Mapping[str, Any]) -> Iterator[HexView]:
             yield HexView(name, fields_of(case["id"], name), prefix="o" if number else "")
 
 
-def told_by(case_id: str, site: Site) -> Sequence[Told]:
+def told_by(case_id: str, site: Site) -> Sequence[ImplementationAnswers]:
     """The answers of each asked implementation, the most severe first."""
     told = [
-        Told(kept.name, kept.version, implementation_page(kept.name), worst(given), given)
+        ImplementationAnswers(kept.name, kept.version, implementation_page(kept.name), worst(given), given)
         for kept in site.results.newest
         if (given := site.answers[kept.name].get(case_id))
     ]

@@ -25,13 +25,13 @@ class Question(NamedTuple):
 
     Attributes:
         operation: Its name.
-        wanted: The expected result, in words.
+        expected: The expected result, in words.
         requests: The requests as JSON; some operations have several, one for each expectation.
         queries: The number of queries of a scan.
     """
 
     operation: Operation
-    wanted: str
+    expected: str
     requests: list[str]
     queries: int = 0
 
@@ -56,7 +56,7 @@ def questions(case_id: str, site: Site) -> Iterator[Question]:
             requests = [asking.request(bench, one) for one in asking.expected(golden.case)]
             asked = []
         told = [protocol.to_json(request) for request in requests]
-        yield Question(operation, wanted(operation, golden), told, len(asked))
+        yield Question(operation, expectation(operation, golden), told, len(asked))
 
 
 SCANS = {
@@ -72,7 +72,7 @@ READS = {
 ANSWERS = {"accept": "accepted", "reject": "refused", "either": "read as it is, or refused"}
 
 
-def wanted(operation: Operation, golden: GoldenCase) -> str:
+def expectation(operation: Operation, golden: GoldenCase) -> str:
     """The expected result of an operation, in words."""
     expect: Any = golden.case.expect
     if operation == "scan":

@@ -184,7 +184,7 @@ class HexView:
             start = row.start
             yield (
                 f"<tr id={self.prefix}f{number}{mark}><td>{start}<td>{row.end - start}<td>{_text(row.name)}"
-                f"<td>{_text(type_of(row.path))}<td>{self._value(leaf)}<td>{_told(leaf.doc)}"
+                f"<td>{_text(type_of(row.path))}<td>{self._value(leaf)}<td>{_doc(leaf.doc)}"
             )
 
     def _value(self, leaf: Leaf) -> str:
@@ -209,14 +209,14 @@ class HexView:
             if line != expected:
                 yield f"<span>{'*':8}  {line - expected:,} bytes left out</span>"
             expected = min(line + ROW, len(self.data))
-            told, column = "", line
+            shown, column = "", line
             for start, end, opening, closing in runs:
                 if start > column:  # hidden bytes only leave their place
-                    told += "   " * (start - column)
-                told += f"{opening}{digits[3 * start : 3 * end - 1]}{closing} "
+                    shown += "   " * (start - column)
+                shown += f"{opening}{digits[3 * start : 3 * end - 1]}{closing} "
                 column = end
             padding = "   " * (line + ROW - column)
-            yield f"{line:08x}  {told}{padding} {html.escape(texts[line:expected], quote=False)}"
+            yield f"{line:08x}  {shown}{padding} {html.escape(texts[line:expected], quote=False)}"
         if expected < len(self.data):
             yield f"<span>{'*':8}  {len(self.data) - expected:,} bytes left out</span>"
 
@@ -274,14 +274,14 @@ class HexView:
             yield begin, stop
             return
         chosen = [(start, start + KEPT_ENDS)]
-        first = next((max(one, start) for one, other in self.changed if other > start and one < end), None)
+        first = next((max(low, start) for low, high in self.changed if high > start and low < end), None)
         if first is not None:
             chosen.append((max(first - KEPT_ENDS, chosen[0][1]), min(first + KEPT_ENDS, end)))
         chosen.append((max(end - KEPT_ENDS, chosen[-1][1]), end))
-        for one, other in ((one // ROW * ROW, -(-other // ROW) * ROW) for one, other in chosen):  # whole rows
-            if max(one, begin) < min(other, stop):
-                yield max(one, begin), min(other, stop)
-                begin = min(other, stop)
+        for low, high in ((low // ROW * ROW, -(-high // ROW) * ROW) for low, high in chosen):  # whole rows
+            if max(low, begin) < min(high, stop):
+                yield max(low, begin), min(high, stop)
+                begin = min(high, stop)
 
     def _cut(self, start: int, end: int) -> Iterator[tuple[int, int, bool]]:
         """Yield the parts of a run, each with whether it is changed."""
@@ -320,7 +320,7 @@ def _header(identifier: int, wire: int) -> str:
 
 
 @cache
-def _told(text: str) -> str:
+def _doc(text: str) -> str:
     """The meaning of a field as HTML, with text between backticks as code."""
     return _CODE.sub(r"<code>\1</code>", html.escape(text, quote=False))
 

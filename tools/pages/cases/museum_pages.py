@@ -37,7 +37,7 @@ def pages(site: Site) -> Iterator[Page]:
             it=case,
             family=catalogue_title(case["family"]),
             told=[
-                next(one for one in site.answers[name][case["id"]] if one.verdict == verdict)
+                next(answer for answer in site.answers[name][case["id"]] if answer.verdict == verdict)
                 for verdict, name in sufferers(case["id"], site)
             ],
             condition=condition(case["expect"]["predicate"]) if "scan" in case["expect"] else "",
@@ -45,7 +45,7 @@ def pages(site: Site) -> Iterator[Page]:
             after=shown[place + 1] if place + 1 < len(shown) else None,
             exhibit_page=exhibit_page,
         )
-        seen = ", ".join(dict.fromkeys(one["software"] for one in exhibit["seen"]))
+        seen = ", ".join(dict.fromkeys(sighting["software"] for sighting in exhibit["seen"]))
         yield Page(path, f"Exhibit {_numbers(case)}: {case['title']}", exhibit["story"], body, seen)
 
 
@@ -56,7 +56,7 @@ def overview(part: str, site: Site) -> Iterator[str]:
         LookupError: The part does not exist.
     """
     if part == "exhibits":
-        software = {one["software"] for case in exhibits(site) for one in case["exhibit"]["seen"]}
+        software = {sighting["software"] for case in exhibits(site) for sighting in case["exhibit"]["seen"]}
         yield site.render(
             "museum.html",
             HERE,
@@ -71,8 +71,13 @@ def overview(part: str, site: Site) -> Iterator[str]:
         )
     elif part == "absent":
         rows = (
-            (str(one.number), one.defect, one.reason, "<br>".join(map(_sighting, map(to_json, one.seen))))
-            for one in museum.absent()
+            (
+                str(defect.number),
+                defect.defect,
+                defect.reason,
+                "<br>".join(map(_sighting, map(to_json, defect.seen))),
+            )
+            for defect in museum.absent()
         )
         yield from table(("Exhibit", "Defect", "Why there is no file", "Seen in"), rows)
     else:

@@ -25,6 +25,7 @@ FEED = "data/rules-feed.json"
 TABLE_ANSWERS = "data/table_engines.json"
 
 
+@cache
 def golden_paths() -> list[Path]:
     """All golden files, in the order of their names."""
     return sorted(path for path in GOLDEN_FILES.rglob("*") if path.is_file())

@@ -40,8 +40,8 @@ def module_pages() -> Iterator[tuple[str, str]]:
 def linked(markdown: str) -> str:
     """The page of a package with links instead of directives, each with the first sentence of the module."""
 
-    def link(found: re.Match[str]) -> str:
-        module = found["module"]
+    def link(match: re.Match[str]) -> str:
+        module = match["module"]
         return f"- [`{module}`]({module}.md): {first_sentence(module)}\n"
 
     return DIRECTIVE.sub(link, markdown)

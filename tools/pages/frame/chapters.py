@@ -38,13 +38,13 @@ def numbered(page: str) -> str:
     """
     section = part = 0
 
-    def title(found: re.Match[str]) -> str:
+    def title(match: re.Match[str]) -> str:
         nonlocal section, part
-        if found["tag"] == "h2":
+        if match["tag"] == "h2":
             section, part = section + 1, 0
-            return f"{found[0]}{section} "
+            return f"{match[0]}{section} "
         part += 1
-        return f"{found[0]}{section}.{part} "
+        return f"{match[0]}{section}.{part} "
 
     return HEADING.sub(title, page)
 
@@ -87,13 +87,13 @@ def with_rules(page: str, prefixes: Collection[str]) -> str:
     starts = [found.start() for found in HEADING.finditer(page)]
     parts = [page[start:end] for start, end in zip([0, *starts], [*starts, len(page)], strict=True)]
     shown: set[str] = set()
-    told: list[str] = []
+    pieces: list[str] = []
     for part in parts:
-        told.append(part)
+        pieces.append(part)
         if 'class="rules"' in part:
             continue
         rules = [rule for rule in spoken_of(part, prefixes) if rule.id not in shown]
         shown |= {rule.id for rule in rules}
         if rules:
-            told.append(f"{brief(rules, TO_RULES)}\n")
-    return "".join(told)
+            pieces.append(f"{brief(rules, TO_RULES)}\n")
+    return "".join(pieces)

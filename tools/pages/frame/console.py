@@ -25,12 +25,12 @@ SCROLLED = re.compile(r"(<pre><span></span><code)>")
 def painted(page: str) -> str:
     """The HTML of a page with colored command output, and with listings that the keyboard can scroll."""
 
-    def line(found: re.Match[str]) -> str:
-        return f'<span class="go">{PAINTED.sub(paint, found["text"])}</span>'
+    def line(match: re.Match[str]) -> str:
+        return f'<span class="go">{PAINTED.sub(paint, match["text"])}</span>'
 
     return SCROLLED.sub(r'\g<1> tabindex="0">', OUTPUT.sub(line, page))
 
 
-def paint(found: re.Match[str]) -> str:
+def paint(match: re.Match[str]) -> str:
     """A matched word with the CSS class of its color."""
-    return f'<span class="out-{found.lastgroup}">{found[0]}</span>'
+    return f'<span class="out-{match.lastgroup}">{match[0]}</span>'

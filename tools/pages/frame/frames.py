@@ -93,8 +93,6 @@ def write_pages(pages: Iterable[Page], site: Path, site_name: str, address: str)
             raise ValueError(f"two pages are called {page.path}")
         (site / page.path).write_text(frames[folder].page(page), encoding="utf-8")
         written[page.path] = page
-    for path in site.rglob(INDEX):
-        text = path.read_text(encoding="utf-8")
-        if (plain := MARK.sub("", text)) != text:
-            path.write_text(plain, encoding="utf-8")
+    for path in (site / folder / INDEX for folder in frames):
+        path.write_text(MARK.sub("", path.read_text(encoding="utf-8")), encoding="utf-8")
     return list(written.values())

@@ -55,13 +55,13 @@ def write(site: Path, pages: Iterable[Page], fields: Iterable[dict[str, Any]]) -
 
 
 def _kept(entries: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    for one in entries:
-        if one["location"].startswith(LEFT_OUT):
+    for entry in entries:
+        if entry["location"].startswith(LEFT_OUT):
             continue
-        if one["location"].startswith(DECISIONS):
-            yield {**one, "text": shortened(one["text"], MOST_OF_DECISIONS), "boost": SELDOM}
+        if entry["location"].startswith(DECISIONS):
+            yield {**entry, "text": shortened(entry["text"], MOST_OF_DECISIONS), "boost": SELDOM}
         else:
-            yield {**one, "text": shortened(one["text"])}
+            yield {**entry, "text": shortened(entry["text"])}
 
 
 def skimmed(page: str) -> str:
@@ -103,11 +103,11 @@ def entry(page: Page) -> dict[str, Any]:
     also = " ".join(words for known, words in ALSO_CALLED.items() if re.search(rf"\b{known}\b", spoken))
     parts = (page.summary, page.words, also)
     text = "".join(f"<p>{html.escape(part, quote=False)}</p>" for part in parts if part)
-    told: dict[str, Any] = {
+    record: dict[str, Any] = {
         "location": page.path,
         "title": html.escape(page.title, quote=False),
         "text": text,
     }
     if tags := [tag for words, tag in TAGS_OF.items() if re.search(words, spoken, re.IGNORECASE)]:
-        told["tags"] = tags
-    return told if page.boost == 1 else {**told, "boost": page.boost}
+        record["tags"] = tags
+    return record if page.boost == 1 else {**record, "boost": page.boost}

@@ -101,7 +101,7 @@ class Answer:
         return f"pqassay suite run --driver {self.name} --case {self.case} --operation {self.operation}"
 
     @property
-    def told(self) -> str:
+    def summary(self) -> str:
         """All of it in one line of plain text."""
         parts = (self.query, self.reason, self.actual, self.stderr.partition("\n")[0])
         return ": ".join(part for part in parts if part) or self.verdict
@@ -112,7 +112,7 @@ def answers(kept: Kept) -> Mapping[str, Sequence[Answer]]:
     report = kept.report
     wrong = {(result.case, result.operation): result for result in report.results}
     lies = {exposure.case: exposure for exposure in report.exposures}
-    found: dict[str, list[Answer]] = {}
+    by_case: dict[str, list[Answer]] = {}
     for case, operations in (report.asked or {}).items():
         for operation in operations:
             result = wrong.get((case, operation))
@@ -122,18 +122,18 @@ def answers(kept: Kept) -> Mapping[str, Sequence[Answer]]:
                 answer = _of_lie(kept, lies[case])
             else:
                 answer = Answer(kept.name, kept.version, case, operation, "right")
-            found.setdefault(case, []).append(answer)
-    return found
+            by_case.setdefault(case, []).append(answer)
+    return by_case
 
 
-def worst(given: Sequence[Answer]) -> str:
+def worst(answers_given: Sequence[Answer]) -> str:
     """The most severe verdict of some answers; ``not asked`` if there are none."""
-    return min((answer.verdict for answer in given), key=HARM.index, default="not asked")
+    return min((answer.verdict for answer in answers_given), key=HARM.index, default="not asked")
 
 
-def counted(given: Sequence[Answer]) -> Iterator[tuple[str, int]]:
+def counted(answers_given: Sequence[Answer]) -> Iterator[tuple[str, int]]:
     """Yield the number of answers with each verdict, the most severe first."""
-    counts = Counter(answer.verdict for answer in given)
+    counts = Counter(answer.verdict for answer in answers_given)
     return ((verdict, counts[verdict]) for verdict in HARM if counts[verdict])
 
 

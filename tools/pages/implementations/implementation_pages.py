@@ -59,8 +59,8 @@ class Change(NamedTuple):
 
 def pages(site: Site) -> Iterator[Page]:
     """Yield a page for each implementation that has results."""
-    known = {one.name: one for one in kept_results.in_the_matrix()}
-    found = [
+    known = {driver.name: driver for driver in kept_results.in_the_matrix()}
+    findings = [
         *finding_programs.findings(finding_programs.READERS),
         *finding_programs.findings(finding_programs.WRITERS),
     ]
@@ -68,7 +68,8 @@ def pages(site: Site) -> Iterator[Page]:
         mine = site.answers[kept.name]
         path = implementation_page(kept.name)
         title = known[kept.name].title if kept.name in known else kept.name
-        lies = [one for given in mine.values() for one in given if one.is_lie and one.verdict in BAD]
+        all_answers = [answer for case in mine.values() for answer in case]
+        lies = [answer for answer in all_answers if answer.is_lie and answer.verdict in BAD]
         body = site.render(
             "implementation.html",
             path,
@@ -84,17 +85,15 @@ def pages(site: Site) -> Iterator[Page]:
             expectations=_expectations(known.get(kept.name)),
             changes=list(_changes(kept.name, site)),
             exchange=site.results.exchange,
-            findings=[one for one in found if any(_is_about(kept, software) for software in one.software)],
+            findings=[finding for finding in findings if _is_about(kept, finding)],
             slug=slug,
             known_cases=site.cases,
         )
-        told = ", ".join(
-            f"{count:,} {verdict}" for verdict, count in counted([one for g in mine.values() for one in g])
-        )
+        counts = ", ".join(f"{count:,} {verdict}" for verdict, count in counted(all_answers))
         yield Page(
             path,
             f"{title} {kept.version}",
-            f"What {title} {kept.version} makes of the golden files: {told}.",
+            f"What {title} {kept.version} makes of the golden files: {counts}.",
             body,
             boost=BOOST,
         )
@@ -142,7 +141,7 @@ def _causes(kept: Kept) -> Iterator[Cause]:
     by_case = answers(kept)
     for group in kept.report.causes:
         first = group[0]
-        if first.case == "hello":
+        if first.operation == "hello":
             continue
         answer = next(one for one in by_case[first.case] if one.operation == first.operation)
         cases = list(dict.fromkeys(result.case for result in group))
@@ -175,7 +174,11 @@ def _changes(name: str, site: Site) -> Iterator[Change]:
     versions = [kept for kept in site.results.kept if kept.name == name]
     for older, newer in reversed(list(pairwise(versions))):
         before, after = (
-            {(one.case, one.operation): one.verdict for given in answers(kept).values() for one in given}
+            {
+                (answer.case, answer.operation): answer.verdict
+                for case in answers(kept).values()
+                for answer in case
+            }
             for kept in (older, newer)
         )
         other = [
@@ -184,12 +187,12 @@ def _changes(name: str, site: Site) -> Iterator[Change]:
         yield Change(
             older.version,
             newer.version,
-            [one for one in other if one[2] in BAD and one[3] not in BAD],
-            [one for one in other if one[3] in BAD],
+            [change for change in other if change[2] in BAD and change[3] not in BAD],
+            [change for change in other if change[3] in BAD],
         )
 
 
-def _is_about(kept: Kept, software: str) -> bool:
-    """Whether the software of a finding, such as ``Spark 4.3.0``, is an implementation."""
-    name = software.rpartition(" ")[0].lower()
-    return name in (kept.name, (kept.report.driver.name or "").lower())
+def _is_about(kept: Kept, finding: finding_programs.Finding) -> bool:
+    """Whether an implementation is among the software of a finding, such as ``Spark 4.3.0``."""
+    names = {software.rpartition(" ")[0].lower() for software in finding.software}
+    return not names.isdisjoint((kept.name, (kept.report.driver.name or "").lower()))

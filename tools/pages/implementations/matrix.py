@@ -27,13 +27,13 @@ class MatrixCell(NamedTuple):
         verdict: The most severe verdict.
         bad: The number of failed cases.
         asked: The number of asked cases.
-        told: The answers in words.
+        summary: The answers in words.
     """
 
     verdict: str
     bad: int
     asked: int
-    told: str
+    summary: str
 
 
 def asked_families(site: Site) -> Sequence[catalogue.Family]:
@@ -64,8 +64,8 @@ def _matrix_cell(asked: Sequence[Sequence[Answer]]) -> MatrixCell:
         next(one for one in given if one.verdict == verdict)
         for given, verdict in zip(asked, verdicts, strict=True)
     ]
-    told = ", ".join(f"{count:,} {verdict}" for verdict, count in counted(one_each)) or "not asked"
-    return MatrixCell(worst(one_each), sum(one in BAD for one in verdicts), len(asked), told)
+    summary = ", ".join(f"{count:,} {verdict}" for verdict, count in counted(one_each)) or "not asked"
+    return MatrixCell(worst(one_each), sum(one in BAD for one in verdicts), len(asked), summary)
 
 
 def catalogue_title(prefix: str) -> str:

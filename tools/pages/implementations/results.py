@@ -22,13 +22,13 @@ class Results:
         kept: The results, by name, older versions first.
         cases: The current cases for implementations.
         exchange: The answers of readers about the files of each writer.
-        wanted: The names of implementations that should have results.
+        implementations: The names of implementations that should have results.
     """
 
     kept: Sequence[Kept]
     cases: Sequence[GoldenCase]
     exchange: Mapping[str, Written] = field(default_factory=dict[str, Written])
-    wanted: Sequence[str] = ()
+    implementations: Sequence[str] = ()
 
     @property
     def newest(self) -> Sequence[Kept]:
@@ -69,5 +69,5 @@ class Results:
 
 def todays() -> Results:
     """The currently stored results."""
-    wanted = [one.name for one in kept_results.in_the_matrix()]
-    return Results(kept_results.results(), kept_results.asked_cases(), kept_results.exchange(), wanted)
+    expected = [one.name for one in kept_results.in_the_matrix()]
+    return Results(kept_results.results(), kept_results.asked_cases(), kept_results.exchange(), expected)

@@ -78,9 +78,9 @@ PARTS: Mapping[str, Callable[[Results, Link], Iterator[str]]] = {
 """The parts of the page."""
 
 
-def _places(one: Kept) -> Mapping[str, Any]:
+def _places(kept: Kept) -> Mapping[str, Any]:
     """The number of results that did not pass: for readers by severity, for writers and others by outcome in words."""
-    scored = one.report.scored
+    scored = kept.report.scored
     wrong = [result for result in scored if not result.is_good and result.severity is not None]
     readers = Counter(result.severity for result in wrong if result.operation not in WRITING)
     others = Counter(result.outcome for result in scored if result.is_good or result.severity is None)

@@ -28,10 +28,10 @@ def table(site: Site) -> StatusTable:
 
 def lines(site: Site) -> Iterator[str]:
     """Yield the page's tables as HTML."""
-    found = table(site)
+    status_table = table(site)
     newest = site.results.newest
     groups: dict[tuple[str, str], list[object]] = {}
-    for row in found.rows:
+    for row in status_table.rows:
         groups.setdefault((row.category, ASPECTS[row.aspect]), []).append(row)
     yield site.render(
         "status.html",
@@ -41,7 +41,7 @@ def lines(site: Site) -> Iterator[str]:
         ticks=TICKS,
         tick_signs=TICK_SIGNS,
         cases_shown=CASES_SHOWN,
-        revisions=found.revisions,
+        revisions=status_table.revisions,
         known_cases=site.cases,
     )
 

@@ -17,17 +17,17 @@ UNUSED = ("reserved", "unused")
 """Names of unused fields."""
 
 
-def drawn(found: Layout, label: str) -> Picture:
+def drawn(layout: Layout, label: str) -> Picture:
     """Draw a layout of bytes."""
-    byte = BYTE[found.width]
-    picture = Picture(GUTTER + found.width * byte + 2, f"{label}, {found.width} in a row")
-    used = max(segment.column + segment.columns for placed in found.placed for segment in placed.segments)
+    byte = BYTE[layout.width]
+    picture = Picture(GUTTER + layout.width * byte + 2, f"{label}, {layout.width} in a row")
+    used = max(segment.column + segment.columns for placed in layout.placed for segment in placed.segments)
     for column in range(used):
         picture.text(GUTTER + (column + 0.5) * byte, 14, f"+{column}" if column else "0", "pale middle")
-    for row, offset in enumerate(found.offsets):
+    for row, offset in enumerate(layout.offsets):
         told = "…" if offset is None else str(offset)
         picture.text(GUTTER - 8, HEAD + row * ROW + ROW / 2 + 4, told, "offset end")
-    for placed in found.placed:
+    for placed in layout.placed:
         _draw(picture, placed, byte)
     return picture
 
@@ -80,9 +80,9 @@ def _label(picture: Picture, placed: Placed, byte: int, link: ET.Element) -> Non
             picture.text(x + width / 2, y + ROW / 2 + 4, more, "pale middle", link)
 
 
-def _type(told: str, width: float) -> list[str]:
+def _type(text: str, width: float) -> list[str]:
     """A type on one line, without the part after a comma if there is no room for it."""
-    whole, short = (fitted(words, width, 1, SMALL) for words in (told, told.partition(",")[0]))
+    whole, short = (fitted(words, width, 1, SMALL) for words in (text, text.partition(",")[0]))
     return short if whole[0].endswith("…") and not short[0].endswith("…") else whole
 
 

@@ -140,11 +140,11 @@ def layout(fields: Sequence[Field]) -> Layout:
     return min(layouts, key=lambda found: (_crossings(found), -found.width))
 
 
-def _crossings(found: Layout) -> int:
+def _crossings(layout: Layout) -> int:
     """The number of fields that cross the end of a row without filling the row."""
     return sum(
-        len(placed.segments) > 1 and {segment.columns for segment in placed.segments} != {found.width}
-        for placed in found.placed
+        len(placed.segments) > 1 and {segment.columns for segment in placed.segments} != {layout.width}
+        for placed in layout.placed
     )
 
 

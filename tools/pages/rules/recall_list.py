@@ -39,7 +39,7 @@ class Row(NamedTuple):
 def rows(subject: str, kept: Kept) -> Iterator[Row]:
     """Yield a row for each field and answer."""
     grouped: dict[tuple[str, str], Row] = {}
-    for kind, answers in kept.found.items():
+    for kind, answers in kept.answers.items():
         for writer, answer in answers.items():
             name = class_of(kind, answer, kept.reasons)
             row = grouped.setdefault((kind.field, name), Row(subject, kind.field, name, [], [], 0, [], []))

@@ -73,7 +73,7 @@ def _profiles(rule: catalogue.Rule) -> Sequence[str]:
 
 def files(site: Site) -> Iterator[File]:
     """Yield every rule as JSON, with all data of the catalog, the golden files and the results."""
-    told = {
+    document = {
         "schema_version": SCHEMA_VERSION,
         "kind": "rules",
         "families": [
@@ -90,7 +90,7 @@ def files(site: Site) -> Iterator[File]:
     rules = ",\n".join(
         json.dumps(_as_json(rule, site), ensure_ascii=False) for rule in catalogue.rules().values()
     )
-    head = json.dumps(told, ensure_ascii=False).removesuffix("}")
+    head = json.dumps(document, ensure_ascii=False).removesuffix("}")
     yield File("data/rules.json", f'{head}, "rules": [\n{rules}\n]}}\n'.encode())
 
 

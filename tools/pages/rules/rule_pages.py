@@ -165,7 +165,7 @@ def cases_about(rule: Rule, site: Site) -> Sequence[Mapping[str, Any]]:
     if not rule.judges_files:
         return [site.cases[name] for name in cases_of(rule.id, tuple(site.cases))]
     return sorted(
-        (case for case in site.cases.values() if rule.id in case["expect"]["check"]["rules"]),
+        site.breaking.get(rule.id, ()),
         key=lambda case: (
             len(case["expect"]["check"]["rules"]),
             "mutation" not in case,
@@ -174,30 +174,30 @@ def cases_about(rule: Rule, site: Site) -> Sequence[Mapping[str, Any]]:
     )
 
 
-def _worst(given: Sequence[Answer]) -> Answer | None:
-    return min(given, key=lambda answer: HARM.index(answer.verdict), default=None)
+def _worst(answers: Sequence[Answer]) -> Answer | None:
+    return min(answers, key=lambda answer: HARM.index(answer.verdict), default=None)
 
 
 def _gravest(lessons: Sequence[Lesson]) -> Answer | None:
     """The most severe answer of all, for the command that repeats it."""
-    found = [
+    bad_answers = [
         answer
         for lesson in lessons
         for answer in lesson.answers
         if answer is not None and answer.verdict in BAD
     ]
-    return min(found, key=lambda answer: HARM.index(answer.verdict), default=None)
+    return min(bad_answers, key=lambda answer: HARM.index(answer.verdict), default=None)
 
 
 def harm_today(rule: Rule, site: Site) -> str:
     """The most severe verdict of any implementation about the golden files of a rule for files."""
-    given = [
+    answers = [
         answer
         for case in cases_about(rule, site)
         for mine in site.answers.values()
         for answer in mine.get(case["id"], ())
     ]
-    return worst(given)
+    return worst(answers)
 
 
 def _downloads(pair: Mapping[str, Any] | None) -> Sequence[tuple[str, str, str]]:

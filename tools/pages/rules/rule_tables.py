@@ -43,12 +43,12 @@ def status_of_family(family: catalogue.Family, link: Link) -> Iterator[str]:
 def release_table(name: str) -> Iterator[str]:
     """Yield the releases of one format that have a mark or a rule."""
     obliging = {rule.obliged_since for rule in catalogue.rules().values()}
-    found = [one for one in releases.releases().values() if one.format == name]
-    if not found:
+    of_format = [release for release in releases.releases().values() if release.format == name]
+    if not of_format:
         raise LookupError(f"no format {name}")
     rows = (
-        (one.version, str(one.date), ", ".join(f"`{mark}`" for mark in one.marks))
-        for one in found
-        if one.marks or one.version in obliging
+        (release.version, str(release.date), ", ".join(f"`{mark}`" for mark in release.marks))
+        for release in of_format
+        if release.marks or release.version in obliging
     )
     yield from table(("Release", "Date", "Marks"), rows)

@@ -108,44 +108,44 @@ def search() -> Search:
 
 def context(link: Link) -> dict[str, Any]:
     """The content of the steps: the search, the pages that are read, and the rows of the result."""
-    found = search()
+    result = search()
     return {
         "source": f"Drawn from the bytes of the golden file {case_link(CASE, link)}.",
         "condition": CONDITION,
         "terms": TERMS,
-        "found": found,
-        "fetched": list(_fetched(found)),
-        "matches": list(_matches(found)),
-        "told": told,
+        "found": result,
+        "fetched": list(_fetched(result)),
+        "matches": list(_matches(result)),
+        "in_words": in_words,
         "drawn": drawn,
     }
 
 
-def _fetched(found: Search) -> Iterator[tuple[str, ...]]:
+def _fetched(result: Search) -> Iterator[tuple[str, ...]]:
     """Yield the pages that are read, and their total size."""
     read = stored = 0
-    for name, column in found.columns.items():
+    for name, column in result.columns.items():
         stored += sum(location.compressed_page_size for location in column.places.page_locations)
-        tasks = reads(column.places, found.row_count, found.both)
-        for page, (location, taken) in zip(found.needed[name], tasks, strict=True):
+        tasks = reads(column.places, result.row_count, result.both)
+        for page, (location, taken) in zip(result.needed[name], tasks, strict=True):
             read += location.compressed_page_size
-            yield name, str(page), str(location.offset), f"{location.compressed_page_size:,}", told(taken)
+            yield name, str(page), str(location.offset), f"{location.compressed_page_size:,}", in_words(taken)
     yield (f"{counted(read, 'byte')} of the {stored:,} that all pages take",)
 
 
-def _matches(found: Search) -> Iterator[tuple[str, ...]]:
+def _matches(result: Search) -> Iterator[tuple[str, ...]]:
     """Yield the remaining rows with values for which the condition is true."""
-    table = scan(PATH, None, list(found.columns)).to_table().to_pylist()
-    wanted = scan(PATH, CONDITION, list(found.columns)).to_table().to_pylist()
-    for number in (number for part in found.both for number in part):
-        if table[number] in wanted:
+    table = scan(PATH, None, list(result.columns)).to_table().to_pylist()
+    matching = scan(PATH, CONDITION, list(result.columns)).to_table().to_pylist()
+    for number in (number for part in result.both for number in part):
+        if table[number] in matching:
             yield str(number), *(str(value) for value in table[number].values())
 
 
-def told(rows: Rows) -> str:
+def in_words(rows: Rows) -> str:
     """Ranges of rows in words.
 
-    >>> told([range(0, 3), range(5, 6)])
+    >>> in_words([range(0, 3), range(5, 6)])
     '0 to 2 and 5'
     """
     each = [str(part.start) if len(part) == 1 else f"{part.start} to {part.stop - 1}" for part in rows]
@@ -156,23 +156,27 @@ GUTTER, WIDTH, ROW, GAP, TOP = 30, 700, 40, 12, 24
 """The widths of column names and of the picture; the heights of a column, of a gap, and of the top."""
 
 
-def drawn(found: Search, left: Mapping[str, Sequence[int]] | None = None, rows: Rows | None = None) -> Markup:
+def drawn(
+    result: Search, left: Mapping[str, Sequence[int]] | None = None, rows: Rows | None = None
+) -> Markup:
     """The pages of all columns; for columns in ``left``, the remaining pages, and the remaining rows."""
-    state = f"rows {told(rows)} are left" if rows is not None else "nothing is left out yet"
-    picture = Picture(WIDTH, f"Pages of columns {', '.join(found.columns)}: {state}")
-    scale = (WIDTH - GUTTER - 12) / found.row_count
-    bottom = TOP + len(found.columns) * (ROW + GAP)
+    state = f"rows {in_words(rows)} are left" if rows is not None else "nothing is left out yet"
+    picture = Picture(WIDTH, f"Pages of columns {', '.join(result.columns)}: {state}")
+    scale = (WIDTH - GUTTER - 12) / result.row_count
+    bottom = TOP + len(result.columns) * (ROW + GAP)
     for part in rows or []:
         x = GUTTER + part.start * scale
-        picture.box(x, TOP - 6, len(part) * scale, bottom - TOP + 4, "rows", f"rows {told([part])} are left")
-    _axis(picture, rows or [], found.row_count, scale, bottom)
-    for number, (name, column) in enumerate(found.columns.items()):
+        picture.box(
+            x, TOP - 6, len(part) * scale, bottom - TOP + 4, "rows", f"rows {in_words([part])} are left"
+        )
+    _axis(picture, rows or [], result.row_count, scale, bottom)
+    for number, (name, column) in enumerate(result.columns.items()):
         y = TOP + number * (ROW + GAP)
         picture.text(8, y + ROW / 2 + 4, name, "strong")
         for page in range(len(column.places.page_locations)):
-            own = rows_of_page(column.places, found.row_count, page)
+            page_rows = rows_of_page(column.places, result.row_count, page)
             chosen = None if left is None or name not in left else page in left[name]
-            _page(picture, column.shown(page), page, own, chosen, y, scale)
+            _page(picture, column.shown(page), page, page_rows, chosen, y, scale)
     return Markup(picture.html("pages"))
 
 
@@ -184,15 +188,15 @@ def _axis(picture: Picture, rows: Rows, row_count: int, scale: float, y: float) 
 
 
 def _page(
-    picture: Picture, bounds: str, page: int, own: range, chosen: bool | None, y: float, scale: float
+    picture: Picture, bounds: str, page: int, page_rows: range, chosen: bool | None, y: float, scale: float
 ) -> None:
-    x, width = GUTTER + own.start * scale, len(own) * scale
+    x, width = GUTTER + page_rows.start * scale, len(page_rows) * scale
     kind, state = {
         None: ("open", ""),
         True: ("kept", "kept"),
         False: ("left-out", "left out"),
     }[chosen]
-    hint = f"page {page}, rows {told([own])}: {bounds}{f'; {state}' if state else ''}"
+    hint = f"page {page}, rows {in_words([page_rows])}: {bounds}{f'; {state}' if state else ''}"
     picture.box(x + 1, y, width - 2, ROW, kind, hint)
     name = f"page {page}, {state}" if state else f"page {page}"
     words = [fitted(each, width - 6, 1, SMALL)[0] for each in (bounds, name)]

@@ -33,7 +33,7 @@ COMMITTED = f"header.{pm.FixedHeader.grammar.subcons[0].name}"
 
 def context(link: Link) -> dict[str, Any]:
     """The content of the steps: the states of an update, and the chain of the partition's last version."""
-    found = states()
+    all_states = states()
     content = raw(f"{CHAIN}{LAST}", pm.FILE_NAME)
     chain = PmReader.from_bytes(content).snapshots()
     oldest = PmReader.from_bytes(content, parquet_file_size=chain[-1].fields.parquet_file_size)
@@ -43,8 +43,8 @@ def context(link: Link) -> dict[str, Any]:
             f"Drawn from the bytes of the golden files {first}, {second} and {last}, partitions that QuestDB wrote. The bytes between the first "
             "two are those that the reference writes, which come out the same."
         ),
-        "states": found,
-        "parts": regions(found[-1].pm),
+        "states": all_states,
+        "parts": regions(all_states[-1].pm),
         "chain": chain,
         "last": LAST,
         "steps_back": [snapshot.size for snapshot in chain].index(oldest.footer.size),
@@ -116,19 +116,19 @@ def _scale(places: Sequence[int]) -> Ruler:
     return Ruler(places, LEFT, WIDTH - 6, SHARE)
 
 
-def drawn(state: State, found: Sequence[State], parts: Sequence[Region]) -> Markup:
+def drawn(state: State, all_states: Sequence[State], parts: Sequence[Region]) -> Markup:
     """Both files in one state, with the pointers to their ends."""
-    first, last = found[0].data_size, found[-1].data_size
+    first, last = all_states[0].data_size, all_states[-1].data_size
     committed = state.newest.size
     label = f"{pm.DATA_NAME} has {state.data_size} bytes, {TXN} names {state.pinned}; {pm.FILE_NAME} has {len(state.pm)} bytes, {committed} are committed"
     picture = Picture(WIDTH, label)
-    data, own = _scale([0, first, last]), _scale([0, *(part.end for part in parts)])
+    data, pm_scale = _scale([0, first, last]), _scale([0, *(part.end for part in parts)])
     picture.text(LEFT - 8, 34 + BAR / 2 + 4, pm.DATA_NAME, "end label")
     _pointer(picture, data.x(state.pinned), 34, f"{TXN}: {state.pinned} bytes", up=True)
     hint = f"bytes 0 to {first - 1} of {pm.DATA_NAME}"
     _part(picture, data.x(0), data.x(first), 34, "seen", f"{first} bytes", hint)
     if state.data_size > first:
-        how = "seen" if state.found.parquet_file_size == state.data_size else "unseen"
+        how = "seen" if state.pinned_snapshot.parquet_file_size == state.data_size else "unseen"
         name = f"{state.data_size - first} more"
         _part(picture, data.x(first), data.x(state.data_size), 34, how, name, "appended by the update")
     y = 122
@@ -139,9 +139,9 @@ def drawn(state: State, found: Sequence[State], parts: Sequence[Region]) -> Mark
             name = part.name if end == part.end else f"{part.name}, torn"
             how = look(part, state)
             hint = f"{name}, bytes {part.start} to {end - 1}: {LOOKS[how]}"
-            _part(picture, own.x(part.start), own.x(end), y, how, name, hint)
-    _pointer(picture, own.x(committed), y, f"committed: {committed} bytes", up=False)
-    _links(picture, state, own, y)
+            _part(picture, pm_scale.x(part.start), pm_scale.x(end), y, how, name, hint)
+    _pointer(picture, pm_scale.x(committed), y, f"committed: {committed} bytes", up=False)
+    _links(picture, state, pm_scale, y)
     _key(picture, y + BAR + 32)
     return Markup(picture.html("chain"))
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from markupsafe import Markup
 
@@ -24,11 +25,11 @@ from pages.places import ROOT
 from pages.stepwise.steps import counted
 from pqassay_reader import scan
 from pqassay_reader.condition.text import parse_predicate
-from pqassay_reader.query.explained.text import ColumnTrace, Trace
 from pqassay_reader.query.explained.waterfall import Step as Fallen
 from pqassay_reader.query.explained.waterfall import waterfall
 from pqassay_reader.query.facts.footer_facts import KEPT_FACTS, FileFacts, read_facts
 from pqassay_reader.query.rungs import Rung
+from pqassay_reader.query.targets import LocalFile
 from pqassay_spec.base.sources import FileSource
 from pqassay_spec.parquet.page_search import rows_of_page
 
@@ -48,10 +49,10 @@ UNITS = ("B", "kB", "MB", "GB")
 
 @dataclass(frozen=True)
 class Page:
-    """A page of a column from the offset index: its rows in the row group, and its size in bytes."""
+    """A page of a column from the offset index: its rows in the row group, and its bytes in the file."""
 
     rows: range
-    length: int
+    place: range
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ class Rungs:
         groups: The rows of each row group.
         pages: For each row group, the pages of each column.
         steps: The waterfall: everything, then a step for each rung.
-        traces: For each step, the trace of the scan with the rungs so far.
+        fetched: For each step, the ranges of the file that the scan with the rungs so far fetched, each page by itself.
         rows: The number of result rows, the same at each step.
     """
 
@@ -73,7 +74,7 @@ class Rungs:
     groups: Sequence[int]
     pages: Sequence[Sequence[Sequence[Page]]]
     steps: Sequence[Fallen]
-    traces: Sequence[Trace]
+    fetched: Sequence[Sequence[range]]
     rows: int
 
 
@@ -94,15 +95,23 @@ def rungs() -> Rungs:
 def _scanned(path: Path, condition: str, returned: Sequence[str]) -> Rungs:
     predicate = parse_predicate(condition)
     ladder = list(Rung)
-    traces: list[Trace] = []
+    fetched: list[list[range]] = []
+    size = path.stat().st_size
     steps: list[Fallen] = []
     counts: set[int] = set()
     for used in range(len(ladder) + 1):
         KEPT_FACTS.clear()  # each scan should be like the first of its process
-        asked = scan(path, predicate, returned, without=ladder[used:], explain=True)
-        counts.add(sum(batch.num_rows for batch in asked))
+        with patch.object(LocalFile, "read", autospec=True, side_effect=LocalFile.read) as read:
+            asked = scan(path, predicate, returned, without=ladder[used:])
+            counts.add(sum(batch.num_rows for batch in asked))
         steps = waterfall(asked)
-        traces.append(asked.trace or Trace())
+        calls = [
+            range(offset, offset + length) for _, offset, length in (call.args for call in read.mock_calls)
+        ]
+        # Requests that join neighbors fetch gaps as well, but the same pages; the last bytes of the file are metadata.
+        fetched.append(
+            fetched[-1] if Rung.FETCH in ladder[:used] else [one for one in calls if one.stop < size]
+        )
     if len(counts) != 1:
         raise ValueError(f"rungs change the result: {sorted(counts)} rows")
     with FileSource(path) as source:
@@ -111,23 +120,23 @@ def _scanned(path: Path, condition: str, returned: Sequence[str]) -> Rungs:
         pages = [_pages(facts, source, number, rows) for number, rows in enumerate(groups)]
         chunks = facts.metadata.row_groups[0].columns
     names = [".".join(chunk.meta_data.path_in_schema) for chunk in chunks if chunk.meta_data]
-    return Rungs(condition, names, groups, pages, steps, traces, counts.pop())
+    return Rungs(condition, names, groups, pages, steps, fetched, counts.pop())
 
 
 def _pages(facts: FileFacts, source: FileSource, group: int, rows: int) -> list[list[Page]]:
-    found: list[list[Page]] = []
+    pages: list[list[Page]] = []
     for leaf in range(len(facts.metadata.row_groups[group].columns)):
         index = facts.claims_of(source, group, leaf).offset_index
         locations = index.page_locations if index else []
-        found.append(
+        pages.append(
             [
-                Page(rows_of_page(index, rows, at), one.compressed_page_size)
+                Page(rows_of_page(index, rows, at), range(one.offset, one.offset + one.compressed_page_size))
                 for at, one in enumerate(locations)
             ]
             if index
             else []
         )
-    return found
+    return pages
 
 
 def context(link: Link) -> dict[str, Any]:
@@ -195,7 +204,7 @@ def drawn(made: Rungs, number: int) -> Markup:
             y = TOP + at * ROW + 3
             for is_left in (False, True):
                 every = made.pages[group][at]
-                pages = [page for page in every if left(made, number, group, at, page) is is_left]
+                pages = [page for page in every if left(made, number, page) is is_left]
                 if not pages:
                     continue
                 places = [
@@ -214,37 +223,25 @@ def drawn(made: Rungs, number: int) -> Markup:
 
 
 def _hint(made: Rungs, group: int, column: int, pages: Sequence[Page], *, is_left: bool) -> str:
-    size = size_text(sum(page.length for page in pages))
+    size = size_text(sum(len(page.place) for page in pages))
     said = "left to be read" if is_left else "not read"
     return f"{made.columns[column]}, row group {group}: {counted(len(pages), 'page')}, {size}, {said}"
 
 
 def _bar(picture: Picture, made: Rungs, number: int, y: float) -> None:
-    whole, own = made.steps[0].left.length, made.steps[number].left.length
+    whole, remaining = made.steps[0].left.length, made.steps[number].left.length
     width = WIDTH - LEFT - 4
     picture.text(LEFT - 8, y + 13, "bytes", "end label strong")
     picture.box(LEFT, y, width, 18, "left-out", f"all pages: {whole:,} bytes")
-    picture.box(LEFT, y, width * own / whole, 18, "kept", f"left: {own:,} bytes")
-    told = f"{size_text(own)} of {size_text(whole)}"
-    x = LEFT + width * own / whole
+    picture.box(LEFT, y, width * remaining / whole, 18, "kept", f"left: {remaining:,} bytes")
+    label = f"{size_text(remaining)} of {size_text(whole)}"
+    x = LEFT + width * remaining / whole
     if x < LEFT + width * 0.7:
-        picture.text(x + 6, y + 13, told, "strong")
+        picture.text(x + 6, y + 13, label, "strong")
     else:
-        picture.text(x - 6, y + 13, told, "strong end")
+        picture.text(x - 6, y + 13, label, "strong end")
 
 
-def left(made: Rungs, number: int, group: int, column: int, page: Page) -> bool:
-    """Whether a page remains after a step: whether the scan with the rungs so far reads any of its rows of this column."""
-    for file in made.traces[number].files:
-        for one in file.shown:
-            if one.row_group == group:
-                for each in one.columns:
-                    if each.column == made.columns[column]:
-                        return _is_read(each, page)
-    return False
-
-
-def _is_read(column: ColumnTrace, page: Page) -> bool:
-    return any(
-        one.read and one.row < page.rows.stop and page.rows.start < one.row + one.rows for one in column.pages
-    )
+def left(made: Rungs, number: int, page: Page) -> bool:
+    """Whether a page remains after a step: whether the scan with the rungs so far fetches it."""
+    return any(part.start < page.place.stop and page.place.start < part.stop for part in made.fetched[number])

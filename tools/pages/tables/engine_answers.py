@@ -64,12 +64,12 @@ class TableAnswer:
     is_count: bool = False
 
     @property
-    def told(self) -> str:
+    def summary(self) -> str:
         """The answer in a few words.
 
-        >>> TableAnswer("rows lost", 8, 2).told, TableAnswer("right", 8).told, TableAnswer("refused").told
+        >>> TableAnswer("rows lost", 8, 2).summary, TableAnswer("right", 8).summary, TableAnswer("refused").summary
         ('8 rows, 2 lost', '8 rows', 'refused')
-        >>> TableAnswer("rows lost", 8, 8, is_count=True).told, TableAnswer("wrong rows", 17, wrong=1, is_count=True).told
+        >>> TableAnswer("rows lost", 8, 8, is_count=True).summary, TableAnswer("wrong rows", 17, wrong=1, is_count=True).summary
         ('8 counted, 8 too few', '17 counted, 1 too many')
         """
         if self.rows is None:
@@ -124,23 +124,23 @@ def measured(path: Path = MEASURED) -> Sequence[Trial]:
     entries: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
     return [
         Trial(
-            one["rule"],
-            one["golden"],
-            one["query"],
-            one["true_rows"],
-            one["command"],
+            entry["rule"],
+            entry["golden"],
+            entry["query"],
+            entry["true_rows"],
+            entry["command"],
             {
                 Engine(answer["engine"], answer["version"]): TableAnswer(
                     answer["verdict"],
                     answer.get("rows"),
                     answer.get("lost", 0),
                     answer.get("wrong", 0),
-                    COUNT in one["query"],
+                    COUNT in entry["query"],
                 )
-                for answer in one["engines"]
+                for answer in entry["engines"]
             },
         )
-        for one in entries
+        for entry in entries
     ]
 
 

@@ -23,10 +23,10 @@ Table = Mapping[str, Any]
 """The manifest of a golden table."""
 
 
-def manifests() -> Mapping[str, dict[str, Any]]:
-    """The manifest of each golden table by id, sorted by id."""
-    found = (json.loads(path.read_text(encoding="utf-8")) for path in GOLDEN_FILES.rglob(TABLE_MANIFEST))
-    return {table["id"]: table for table in sorted(found, key=lambda table: table["id"])}
+def manifests(name: str) -> Mapping[str, dict[str, Any]]:
+    """The manifests of golden files or tables by id, sorted by id; they are called ``name``."""
+    records = (json.loads(path.read_text(encoding="utf-8")) for path in GOLDEN_FILES.rglob(name))
+    return {record["id"]: record for record in sorted(records, key=lambda record: record["id"])}
 
 
 def kind_of_table(table: Table) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -13,16 +13,9 @@ from pqassay_spec.rules.catalogue import Rule
 
 
 @cache
-def _trials(site: Site) -> Mapping[str, Sequence[Trial]]:
-    found: dict[str, list[Trial]] = {}
-    for trial in site.trials:
-        found.setdefault(trial.table, []).append(trial)
-    return found
-
-
 def trials_of(table_id: str, site: Site) -> Sequence[Trial]:
     """The trials of a golden table."""
-    return _trials(site).get(table_id, ())
+    return [trial for trial in site.trials if trial.table == table_id]
 
 
 def sufferers(table_id: str, site: Site) -> Sequence[tuple[str, str]]:

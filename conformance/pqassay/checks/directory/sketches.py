@@ -72,6 +72,9 @@ def sketches_have_one_size(entry: EntryUnderTest) -> Iterator[Violation]:
 @value_rule("DIR-042", of=entries_of(IndexType.HLL), audited=DESCRIBED)
 def hll_estimates_the_distinct_values(part: DescribedHll) -> Iterator[Violation]:
     """A bad estimate causes bad plans, but never wrong rows."""
+    yield from part.refusal()
+    if part.sketch is None:
+        return
     distinct, sketch = part.distinct, part.sketch
     lower, upper = sketch.get_lower_bound(STANDARD_ERRORS), sketch.get_upper_bound(STANDARD_ERRORS)
     if not lower - HALF <= distinct <= upper + HALF:
@@ -85,6 +88,9 @@ def hll_estimates_the_distinct_values(part: DescribedHll) -> Iterator[Violation]
 @value_rule("DIR-043", of=KLL, audited=DESCRIBED)
 def kll_counts_and_bounds_are_exact(part: DescribedKll) -> Iterator[Violation]:
     """The sketch stores these as exact numbers."""
+    yield from part.refusal()
+    if part.sketch is None:
+        return
     numbers, sketch = part.numbers, part.sketch
     compared: list[tuple[str, Any, Any]] = [("values", len(numbers), sketch.n)]
     if len(numbers) and sketch.n:

@@ -169,19 +169,21 @@ def nulls_and_nan_are_counted(part: DescribedSums) -> Iterator[Violation]:
 def sums_are_those_of_the_rows(part: DescribedSums) -> Iterator[Violation]:
     """A sum that is off by one is a wrong answer without an error."""
     kind = part.blob.sums.head.sum_kind
-    if kind == SumKind.NONE:
-        return
     for group in part.compared:
         claimed: int | float
         true: int | float
-        if kind == SumKind.INTEGER:
+        if kind == SumKind.NONE:
+            claimed, true = integer_sum(group.claimed), 0
+            is_right = not claimed
+        elif kind == SumKind.INTEGER:
             claimed, true = integer_sum(group.claimed), group.facts.whole
             is_right = claimed == true and true in SUM_RANGE
         else:
             claimed, true = double_of(group.claimed), group.facts.double.rounded()
             is_right = _is_same(claimed, true) and not group.claimed.sum_high
         if not is_right:
-            message = f"the sum of {_of(part, group)} is {claimed!r}, but its rows add up to {true!r}"
+            what = "that of a measure without sums" if kind == SumKind.NONE else "that of its rows"
+            message = f"the sum of {_of(part, group)} is {claimed!r}, but {what} is {true!r}"
             yield part.blob.group_spot(group.place, "sum_low").violation(message, repr(true), repr(claimed))
 
 

@@ -36,6 +36,12 @@ class At(NamedTuple):
         """The violation at the body of the page."""
         return Violation(message, self.chunk.fields.body(self.page), expected, actual)
 
+    def other_length(self, what: str) -> Violation:
+        """The violation at the type_length of the schema."""
+        length = self.chunk.leaf.element.type_length
+        message = f"{what} of {self.chunk.column} and a bound take {self.actual} bytes each, and its type_length is {length}"
+        return Violation(message, self.chunk.fields.element / "type_length", str(self.actual), str(length))
+
 
 Only = Callable[[ColumnChunkUnderTest], bool]
 """Whether a rule applies to a chunk with pages."""
@@ -75,6 +81,12 @@ _has_differences = _encoded_by(
 
 def _has_levels(chunk: ColumnChunkUnderTest) -> bool:
     return bool(chunk.data_pages) and (chunk.leaf.max_definition_level or chunk.leaf.max_repetition_level) > 0
+
+
+def _may_have_levels(chunk: ColumnChunkUnderTest) -> bool:
+    if _has_levels(chunk):
+        return True
+    return any(fault.kind is FaultKind.STRAY_LEVELS for _, fault in survey_of(chunk).faults)
 
 
 def _has_lists(chunk: ColumnChunkUnderTest) -> bool:
@@ -149,10 +161,17 @@ def lz4_has_the_framing_of_hadoop(at: At) -> Violation:
 # ------------------------------------------------------------------------------------------------ levels
 
 
-@_about("PQF-071", FaultKind.BAD_LEVELS, only=_has_levels)
+@_about("PQF-071", FaultKind.BAD_LEVELS, FaultKind.STRAY_LEVELS, only=_may_have_levels)
 def levels_are_complete(at: At) -> Violation:
     """Without all levels, the row of a value is unknown."""
-    return at.body(*at.words)
+    if at.words:
+        return at.body(*at.words)
+    if at.actual:
+        message = f"page {at.page.number} is levels and values without the repetition levels of its header"
+        field = at.chunk.fields.own_header(at.page) / "repetition_levels_byte_length"
+        return Violation(message, field, "0", str(at.actual))
+    message = f"page {at.page.number} has definition levels, and column {at.chunk.column} is required"
+    return Violation(message, at.chunk.fields.element / "repetition_type", "OPTIONAL", "REQUIRED")
 
 
 @_about("PQF-154", FaultKind.LEVELS_RUN_ON, only=_has_levels)
@@ -265,10 +284,10 @@ def indexes_have_a_bit_width_even_if_there_are_none(at: At) -> Violation:
     return at.body(message, "a byte with a bit width", "0 bytes")
 
 
-@_about("PQF-078", FaultKind.MISSING_VALUES)
+@_about("PQF-078", FaultKind.MISSING_VALUES, FaultKind.WIDER_VALUES)
 def values_are_complete(at: At) -> Violation:
     """The encoding determines how many bytes the values need."""
-    return at.body(*at.words)
+    return at.body(*at.words) if at.words else at.other_length("values")
 
 
 @_about("PQF-079", FaultKind.WIDE_DIFFERENCES, only=_has_differences)
@@ -310,9 +329,11 @@ def the_last_miniblock_is_whole(at: At) -> Violation:
 # ------------------------------------------------------------------------------------------ dictionaries
 
 
-@_about("PQF-086", FaultKind.MISSING_ENTRIES, only=_has_dictionary)
+@_about("PQF-086", FaultKind.MISSING_ENTRIES, FaultKind.WIDER_ENTRIES, only=_has_dictionary)
 def entries_are_complete(at: At) -> Violation:
     """Readers decode as many entries as the header states, before they read any page."""
+    if not at.place:
+        return at.other_length("entries")
     is_of_bytes = at.chunk.leaf.element.type == Type.BYTE_ARRAY
     which = "which do not all fit" if is_of_bytes else f"which take {at.expected}"
     message = f"the dictionary page has {at.actual} bytes for {at.place} entries, {which}"

@@ -8,16 +8,21 @@ from operator import itemgetter
 
 from pqassay.checks import rule
 from pqassay.checks.subjects import FILE, FOOTER, Subject
+from pqassay.under_test.chunks import LONG_HEADER
 from pqassay.under_test.fields import in_footer
 from pqassay.under_test.file import FileUnderTest, NotApplicable, overlaps
 from pqassay.under_test.footer_parts import KeyValueUnderTest, listed
+from pqassay.under_test.layout import CHUNKS, COLUMN_INDEXES, FILTERS, INDEXES, OFFSET_INDEXES
 from pqassay.under_test.violation import Violation
+from pqassay_spec.base.errors import FormatError
 from pqassay_spec.directory.entries import KEY as DIRECTORY_KEY
 from pqassay_spec.grammar.hexdump import show
 from pqassay_spec.grammar.record_walk import mistyped_fields
 from pqassay_spec.grammar.thrift import is_text
+from pqassay_spec.grammar.thrift_decoder import decode
 from pqassay_spec.parquet.file import SIGNATURE_SIZE, ByteRange, is_signed
 from pqassay_spec.parquet.hints import is_hint
+from pqassay_spec.parquet.thrift import BloomFilterHeader, ColumnIndex, OffsetIndex, PageHeader
 
 KEY_VALUE = Subject("key-value", lambda file: listed(file, "key_value_metadata", file.key_values))
 """A pair of the footer's key-value metadata."""
@@ -130,13 +135,44 @@ def ranges_do_not_overlap(file: FileUnderTest) -> Iterator[Violation]:
     if (len(file.ranges_inside) if layout is None else layout.count) < 2:
         raise NotApplicable
     pairs = overlaps(file.ranges_inside) if layout is None else ()
+    reported = set[ByteRange]()
     for widest, both in groupby(pairs, key=itemgetter(0)):
         others = [given for _, given in both]
+        lost = [given for given in (widest, *others) if not _is_readable(file, given)]
+        if len(lost) <= len(others) and lost:
+            for given in lost:
+                if given not in reported:
+                    beside = others[0] if given is widest else widest
+                    yield _about(given, f"the {given} overlaps the {beside}", "bytes of its own")
+            reported.update(lost)
+            continue
         if _is_astray(file.ranges_inside, widest, others):
             yield _about(widest, f"the {widest} overlaps the {others[0]}", "bytes of its own")
             continue
         for given in others:
             yield _about(given, f"the {given} overlaps the {widest}", f"a start at {widest.end} or later")
+
+
+_STRUCTS = {
+    CHUNKS: PageHeader,
+    COLUMN_INDEXES: ColumnIndex,
+    OFFSET_INDEXES: OffsetIndex,
+    FILTERS: BloomFilterHeader,
+}
+"""The struct at the start of each kind of range; an index is nothing else."""
+
+
+def _is_readable(file: FileUnderTest, given: ByteRange) -> bool:
+    """Whether the structure of a range is there; true if the tier does not read it."""
+    if not file.options.reaches("index"):
+        return True
+    is_index = given.kind in INDEXES
+    room = given.length if is_index else min(file.framing.footer_start - given.start, LONG_HEADER)
+    try:
+        _, taken = decode(_STRUCTS[given.kind], file.source.read(given.start, room))
+    except FormatError:
+        return False
+    return not is_index or taken == given.length
 
 
 def _is_astray(ranges: Sequence[ByteRange], widest: ByteRange, others: Sequence[ByteRange]) -> bool:

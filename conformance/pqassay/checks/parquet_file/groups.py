@@ -41,7 +41,7 @@ def _faults(
             if fault.node is not group:
                 actual = f"its {show(fault.node.name)} is {fault.actual}"
             said = f"{show(group.name)} is annotated as {kind}, and {actual}"
-            yield Violation(said, field, fault.wanted, fault.actual, column=group.name)
+            yield Violation(said, field, fault.expected, fault.actual, column=group.name)
 
 
 @rule("PQF-173", of=SCHEMA, only=_has_groups)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from pqassay.checks.subjects import CHUNK, Subject
 from pqassay.checks.value_rules import value_rule
 from pqassay.under_test.chunks import ColumnChunkUnderTest
-from pqassay.under_test.fields import Field, in_footer
-from pqassay.under_test.file import FileUnderTest, NotChecked
+from pqassay.under_test.fields import Field
+from pqassay.under_test.file import Broken, FileUnderTest, NotChecked
 from pqassay.under_test.violation import Violation
 from pqassay.values.claims.audit import ValueAudit
 from pqassay.values.claims.bound_claims import bounds_of
@@ -64,10 +64,9 @@ def _annotation(chunk: ColumnChunkUnderTest) -> str:
 
 def _field(chunk: ColumnChunkUnderTest) -> Field:
     """The field of the column's annotation in the schema; for INT96, which needs none, the field of its type."""
-    element, schema = chunk.leaf.element, chunk.file.metadata.schema
-    number = next(place for place, each in enumerate(schema) if each is element)
+    element = chunk.leaf.element
     name = "converted_type" if element.logicalType is None else "logicalType"
-    return in_footer(chunk.file, f"schema[{number}]") / ("type" if element.type == Type.INT96 else name)
+    return chunk.fields.element / ("type" if element.type == Type.INT96 else name)
 
 
 # ----------------------------------------------------------------------------------------------------- numbers
@@ -127,6 +126,9 @@ def decimals_have_no_more_digits_than_annotated(chunk: ColumnChunkUnderTest) -> 
     """A reader drops digits, refuses the value, or computes with a value that its type cannot hold."""
     element = chunk.leaf.element
     precision = precision_of(element) or 0
+    decimal = None if element.logicalType is None else element.logicalType.DECIMAL
+    if ((element if decimal is None else decimal).scale or 0) > precision:
+        raise Broken("PQF-027")
 
     def compare(values: ChunkValues) -> Iterator[Violation]:
         from pqassay.values.decoding.keys import MOST_DECIMAL, decimal_width  # noqa: PLC0415 - numpy, at this tier only

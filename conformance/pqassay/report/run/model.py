@@ -65,13 +65,20 @@ class AnsweredQueries:
     deciding: int
     of_deciding: int
 
+    @property
+    def unless_all(self) -> str:
+        """The numbers in words; empty if every query was answered."""
+        if self.queries == self.of:
+            return ""
+        return f"{self.queries} of {self.of} queries, {self.deciding} of {self.of_deciding} that decide"
+
 
 @dataclass(frozen=True)
 class Result:
     """The outcome of one operation on one case.
 
     Attributes:
-        case: Id of the case; ``hello`` for the greeting.
+        case: Id of the case; ``hello`` for the greeting, ``hello/type.uuid`` for a capability that it lacks.
         family: The case's family, empty for the greeting.
         operation: The operation.
         outcome: Its outcome.
@@ -418,7 +425,8 @@ class RunReport:
     @property
     def asked_about(self) -> frozenset[str]:
         """The ids of the cases in results and exposures."""
-        return frozenset({one.case for one in self.results} | {one.case for one in self.exposures})
+        about = [one.case for one in self.results if one.operation != "hello"]
+        return frozenset([*about, *(one.case for one in self.exposures)])
 
     @property
     def by_family(self) -> dict[str, list[Result]]:

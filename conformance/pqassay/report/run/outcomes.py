@@ -64,6 +64,9 @@ SEVERITIES: dict[int, str] = {
 }
 """Severities by number, the most severe first. They describe the driver's behavior, not the possible effect of the rule."""
 
+WRONG_ROWS = frozenset({1, 4})
+"""Severities of answers with wrong rows."""
+
 WRITER_SEVERITIES: dict[int, str] = {
     1: "writes a wrong file",
     2: "crashes while writing",

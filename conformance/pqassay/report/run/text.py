@@ -124,10 +124,12 @@ def details(result: Result, report: RunReport) -> Iterator[tuple[str, str]]:
         query = result.query
         yield "query", _shortened(f"{shown(query.predicate)}; columns {', '.join(query.columns)}")
         yield "queries", f"{query.wrong} of {query.asked} failed"
-    if result.expected:
-        yield "expected", _shortened(result.expected)
-    if result.actual:
-        yield "actual", _shortened(result.actual)
+    told = {
+        "answered": result.answered.unless_all if result.answered else "",
+        "expected": result.expected,
+        "actual": result.actual,
+    }
+    yield from ((label, _shortened(text)) for label, text in told.items() if text)
     yield from (("warning", _shortened(warning)) for warning in (result.warnings or [])[:RULES_SHOWN])
     for line in (result.stderr or "").splitlines():
         yield "stderr", _shortened(line)

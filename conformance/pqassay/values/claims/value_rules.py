@@ -9,6 +9,7 @@ chunk after the other, in order.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -226,19 +227,16 @@ class _ClaimsOfChunk:
         self._chunk = chunk
         self._of_file = of_file
         self._claims: list[tuple[str, Claim]] = []
-        self._outcomes: dict[str, Outcome] = {}
+        self._outcomes: dict[str, Outcome] = defaultdict(Outcome)
         self.compared: list[Compared] = []
         for rule_id, rule in stated:
             try:
                 for claim in rule.claims(thing):
-                    self._outcome(rule_id).applies = True
+                    self._outcomes[rule_id].applies = True
                     self._claims.append((rule_id, claim))
             except Exception as error:  # noqa: BLE001 - see `note_problem`
-                note_problem(self._outcome(rule_id), error, chunk.column)
+                note_problem(self._outcomes[rule_id], error, chunk.column)
         self.needs_values = any(claim.needs_values for _, claim in self._claims)
-
-    def _outcome(self, rule_id: str) -> Outcome:
-        return self._outcomes.setdefault(rule_id, Outcome())
 
     def leave(self, reason: NotChecked) -> None:
         """Note why the values cannot be decoded; if the pages break a tested rule, that is the reason."""
@@ -247,7 +245,7 @@ class _ClaimsOfChunk:
         why = reason if self._chunk.file.prefix else excused(self._chunk, reason)
         for rule_id, claim in self._claims:
             if claim.needs_values:
-                self._outcome(rule_id).hindered(why, self._chunk.column)
+                self._outcomes[rule_id].hindered(why, self._chunk.column)
 
     def judge(self, values: ChunkValues) -> None:
         """Compare the claims with the values."""
@@ -274,12 +272,12 @@ class _ClaimsOfChunk:
             for violation in compare():
                 is_broken = True
                 is_placed = violation.column is not None and violation.row_group is not None
-                self._outcome(rule_id).add(
+                self._outcomes[rule_id].add(
                     violation
                     if is_placed
                     else replace(violation, column=chunk.column, row_group=chunk.row_group)
                 )
         except Exception as error:  # noqa: BLE001 - see `note_problem`
-            note_problem(self._outcome(rule_id), error, chunk.column)
+            note_problem(self._outcomes[rule_id], error, chunk.column)
             return is_broken or None
         return is_broken

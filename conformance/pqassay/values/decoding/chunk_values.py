@@ -28,7 +28,7 @@ from pqassay.values.decoding.hindrances import (
 from pqassay.values.decoding.keys import is_half_type
 from pqassay.values.decoding.levels import PageCounts
 from pqassay.values.decoding.physical import bare, decode_chunk, leaf_of, open_physical, rows_of, stored_bytes
-from pqassay.values.decoding.survey import counts_of
+from pqassay.values.decoding.survey import counts_of, misread
 from pqassay_spec.base.errors import FormatError
 from pqassay_spec.grammar.thrift import grammar
 from pqassay_spec.parquet.encoding.null_counts import null_counts
@@ -110,6 +110,8 @@ class ChunkValues:
         self._require_all()
         chunk.is_decoded = True
         chunk.byte_arrays_size = _plain_size(self.values)
+        if (fault := misread(chunk)) is not None:
+            raise NotChecked.because(fault)
 
     def _decoded(self, decoders: Decoders, *, dictionaries: bool) -> list[Any]:
         """The leaf values of each piece, including nulls."""
@@ -194,7 +196,7 @@ class ChunkValues:
         try:
             histogram = counts_of(self.chunk).definition_histogram.sum(axis=0).tolist()
             return null_counts(leaf, histogram)
-        except (FormatError, NotChecked):
+        except NotChecked:
             if leaf.max_repetition_level:
                 raise
             return [self.entries - self.count]

@@ -12,7 +12,7 @@ from pqassay.values.decoding.faults import FaultKind, PageFault, wrong_encoding
 from pqassay.values.decoding.keys import keys_of, less
 from pqassay.values.decoding.levels import counted
 from pqassay.values.decoding.one_page import decoded_alone
-from pqassay.values.decoding.page_values import byte_arrays, width_of_all
+from pqassay.values.decoding.page_values import are_wider, byte_arrays, width_of_all
 from pqassay_spec.base.errors import Malformed
 from pqassay_spec.parquet.column_order import type_order
 from pqassay_spec.parquet.encoding.names import ENTRY_ENCODINGS
@@ -45,6 +45,9 @@ def entry_faults(
         return
     if needed > there:
         yield PageFault(FaultKind.MISSING_ENTRIES, needed, there, count)
+        return
+    if needed < there and are_wider(chunk, count, there):
+        yield PageFault(FaultKind.WIDER_ENTRIES, actual=there // count)
         return
     if needed < there:
         yield PageFault(FaultKind.ENTRIES_RUN_ON, needed, there, count)

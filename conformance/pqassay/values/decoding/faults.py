@@ -30,6 +30,9 @@ class FaultKind(Enum):
     OTHER_FRAMING = "it is compressed by LZ4 without the framing of Hadoop"
     WRONG_CRC = "its CRC does not match its body"
     BAD_LEVELS = "its levels cannot be decoded, differ in number from its values, or exceed the maximum"
+    STRAY_LEVELS = (
+        "it has levels that its column does not have, or its header counts such levels, and it does not"
+    )
     LEVELS_RUN_ON = "runs follow its levels"
     STRAY_ENTRY = "an entry continues a list that does not exist"
     CUT_RUN = "its last packed run is cut off"
@@ -38,6 +41,7 @@ class FaultKind(Enum):
     NO_BIT_WIDTH = "it has no values, and the bit width of its indexes is missing too"
     MISSING_VALUES = "its values are not all there, or cannot be decoded"
     VALUES_RUN_ON = "bytes follow its values"
+    WIDER_VALUES = "its values are longer than the type_length of the schema"
     INDEX_BEYOND = "an index is not less than the number of entries"
     WIDE_DIFFERENCES = "its deltas take more bits than a value"
     BAD_BLOCKS = "its delta blocks have a size that the encoding does not allow"
@@ -45,6 +49,7 @@ class FaultKind(Enum):
     SHORT_MINIBLOCK = "its last miniblock ends after the last value instead of being padded"
     LONG_STREAMS = "bytes follow its values in BYTE_STREAM_SPLIT, so the length of a stream is unknown"
     MISSING_ENTRIES = "its dictionary has fewer entries than its header says"
+    WIDER_ENTRIES = "the entries of its dictionary are longer than the type_length of the schema"
     ENTRIES_RUN_ON = "bytes follow the entries of its dictionary"
     UNSORTED_ENTRY = "an entry of a dictionary that is marked sorted is less than the one before"
     IMPOSSIBLE_SIZE = "it has a negative size or count, or levels that are longer than itself"
@@ -69,6 +74,9 @@ HARMLESS = {
     FaultKind.UNSORTED_ENTRY,
 }
 """Faults that do not prevent readers from reading the values."""
+
+MISREAD = {FaultKind.STRAY_LEVELS, FaultKind.WIDER_VALUES, FaultKind.WIDER_ENTRIES}
+"""Faults that let readers decode other values, so that nothing is compared with them."""
 
 OF_HEADERS = {
     FaultKind.IMPOSSIBLE_SIZE,

@@ -7,6 +7,7 @@ pyarrow already decoded the values of the chunk.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow.compute as pc
@@ -23,6 +24,9 @@ from pqassay_spec.parquet.encoding.delta import BITS
 from pqassay_spec.parquet.encoding.levels import WIDEST
 from pqassay_spec.parquet.encoding.names import encodes
 from pqassay_spec.parquet.thrift import DICTIONARY_ENCODINGS, Encoding, SchemaElement, Type
+
+if TYPE_CHECKING:
+    from pqassay.under_test.chunks import ColumnChunkUnderTest
 
 LENGTHS = SchemaElement(type=Type.INT32, name="length")
 """The schema element for the lengths of byte arrays and of their prefixes, which are encoded like a column of integers."""
@@ -91,6 +95,14 @@ def width_of_all(element: SchemaElement, count: int) -> int | None:
         return (count + 7) // 8
     width = element.type_length if kind == Type.FIXED_LEN_BYTE_ARRAY else WIDTHS.get(kind or 0)
     return None if not width or width < 0 else width * count
+
+
+def are_wider(chunk: ColumnChunkUnderTest, count: int, length: int) -> bool:
+    """Whether ``length`` bytes for values of fixed length are those of longer values, which have the length of a bound."""
+    element, statistics = chunk.leaf.element, chunk.facts.statistics
+    if element.type != Type.FIXED_LEN_BYTE_ARRAY or statistics is None or not count or length % count:
+        return False
+    return length // count in {len(bound) for bound in (statistics.min_value, statistics.max_value) if bound}
 
 
 def _of_one_width(page: PageValues) -> int | None:

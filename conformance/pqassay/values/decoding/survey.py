@@ -19,6 +19,7 @@ from pqassay.values.decoding.crc import crc_fault
 from pqassay.values.decoding.dictionary_pages import entry_faults
 from pqassay.values.decoding.faults import (
     HARMLESS,
+    MISREAD,
     OF_HEADERS,
     FaultKind,
     Faulty,
@@ -38,7 +39,7 @@ from pqassay.values.decoding.levels import (
     split_off,
 )
 from pqassay.values.decoding.list_levels import ListLevels
-from pqassay.values.decoding.page_values import PageValues, taken
+from pqassay.values.decoding.page_values import PageValues, are_wider, taken
 from pqassay.values.decoding.shapes import Shapes
 from pqassay_spec.base.errors import FormatError, Malformed
 from pqassay_spec.parquet.encoding.levels import are_whole_runs, bit_width
@@ -50,6 +51,7 @@ from pqassay_spec.parquet.thrift import (
     DataPageHeaderV2,
     DictionaryPageHeader,
     Encoding,
+    Type,
 )
 
 if TYPE_CHECKING:
@@ -120,20 +122,44 @@ def counts_of(chunk: ColumnChunkUnderTest) -> PageCounts:
     """
     leaf = chunk.leaf
     if not leaf.max_definition_level and not leaf.max_repetition_level:
+        if (fault := misread(chunk)) is not None:
+            raise fault
         return flat_counts(chunk)
     return chunk.part(survey).counts
+
+
+def has_stray_repetition(chunk: ColumnChunkUnderTest) -> bool:
+    """Whether a page of version 2 counts bytes of repetition levels. Raises the errors of `ColumnChunkUnderTest.pages`."""
+    return any(page.v2 is not None and page.v2.repetition_levels_byte_length for page in chunk.data_pages)
+
+
+def misread(chunk: ColumnChunkUnderTest) -> Faulty | None:
+    """The fault of a decoded chunk that makes its values others, if so."""
+    leaf = chunk.leaf
+    if not chunk.is_decoded or leaf.max_repetition_level:
+        return None
+    try:
+        is_fixed = leaf.element.type == Type.FIXED_LEN_BYTE_ARRAY
+        if leaf.max_definition_level and not is_fixed and not has_stray_repetition(chunk):
+            return None
+        faults = chunk.part(survey).faults
+    except (FormatError, NotChecked):  # rules about pages report that they cannot be walked
+        return None
+    return next((Faulty(fault) for _, fault in faults if fault.kind in MISREAD), None)
 
 
 class _Content(NamedTuple):
     """The content of a data page.
 
-    It has its levels, the bytes after them, as stored in a page of version 2, perhaps only the first ones, and their number.
+    It has its levels, the bytes after them, as stored in a page of version 2, perhaps only the first ones, and their number; and the bytes
+    that the header of version 2 calls definition levels.
     """
 
     repetition: Runs | None
     definition: Runs | None
     values: memoryview
     length: int
+    stray: memoryview = memoryview(b"")
 
 
 class _Surveyor:
@@ -150,6 +176,8 @@ class _Surveyor:
         self.codec = chunk.facts.codec
         self.greatest_definition = chunk.leaf.max_definition_level
         self.greatest_repetition = chunk.leaf.max_repetition_level
+        statistics = chunk.facts.statistics
+        self.counts_nulls = statistics is not None and bool(statistics.null_count)
         self.entries: int | None = None
         self.lists = ListLevels(chunk.leaf)
         self.result = Survey(Shapes(chunk.leaf, beside(chunk)))
@@ -208,7 +236,18 @@ class _Surveyor:
             self.result.uncounted = self.result.uncounted or reason
             self.lists.skip_page()
             raise
-        self._values(page, content, non_null)
+        known = len(self.result.faults)
+        problem: Malformed | None = None
+        try:
+            self._values(page, content, non_null)
+        except Malformed as reason:
+            problem = reason
+        is_doubtful = problem is not None or len(self.result.faults) > known or self.counts_nulls
+        if is_doubtful and self._has_stray_levels(page, content):
+            del self.result.faults[known:]
+            problem = self.result.uncounted = Faulty(PageFault(FaultKind.STRAY_LEVELS))
+        if problem is not None:
+            raise problem
 
     # ------------------------------------------------------------------------------------------------ levels
 
@@ -258,7 +297,7 @@ class _Surveyor:
         if header.encoding != Encoding.PLAIN or not header.num_values or not self.is_decoded:
             return None
         start = beginning(body, self.codec, page.header.uncompressed_page_size)
-        if start is None or self.greatest_repetition:
+        if start is None or self.greatest_repetition or (self.counts_nulls and not self.greatest_definition):
             return None
         needed = LENGTH_SIZE if self.greatest_definition else 0
         if needed and len(start) >= needed:
@@ -272,11 +311,16 @@ class _Surveyor:
         start = repetition + definition
         if min(repetition, definition) < 0 or start > min(len(body), size):
             raise Faulty(PageFault(FaultKind.IMPOSSIBLE_SIZE))
+        if repetition and not self.greatest_repetition:
+            section, rest = body[:definition], body[definition:]
+            if self._fits(page, section, rest, size - definition, self.greatest_definition):
+                raise Faulty(PageFault(FaultKind.STRAY_LEVELS, actual=repetition))
         return _Content(
             self._levels(page, body[:repetition], self.greatest_repetition),
             self._levels(page, body[repetition:start], self.greatest_definition),
             body[start:],
             size - start,
+            body[repetition:start],
         )
 
     def _levels(self, page: PageUnderTest, section: memoryview, greatest: int) -> Runs | None:
@@ -311,7 +355,46 @@ class _Surveyor:
             self.result.levels.fill(number, by_definition, by_repetition, starts=starts)
         return int(by_definition[-1])
 
+    def _has_stray_levels(self, page: PageUnderTest, content: _Content) -> bool:
+        """Whether a page of a required column has definition levels, and its other bytes are the values that these count."""
+        section, rest, length = content.stray, content.values, content.length
+        if self.greatest_definition or self.greatest_repetition:
+            return False
+        if page.v2 is None:
+            try:
+                section, rest = split_off(rest, "levels")
+            except Malformed:
+                return False
+            length -= len(content.values) - len(rest)
+        return self._fits(page, section, rest, length, 1)
+
+    def _fits(
+        self, page: PageUnderTest, section: memoryview, rest: memoryview, length: int, greatest: int
+    ) -> bool:
+        """Whether bytes are definition levels, and others exactly their values."""
+        header, element = page.data_header, self.chunk.leaf.element
+        try:
+            count, end = header.num_values, 0
+            if greatest:
+                runs = read_runs(section, width=bit_width(greatest), count=count)
+                count, end = int(runs.histogram(greatest + 1)[-1]), runs.taken
+            stored = self._stored(page, rest, length)
+            values = PageValues(
+                stored, length, count, header.encoding, element, self.entries, is_decoded=False
+            )
+            return end == len(section) and taken(values) in (None, length)
+        except (Malformed, NotChecked):
+            return False
+
     # ------------------------------------------------------------------------------------------------ values
+
+    def _stored(self, page: PageUnderTest, values: memoryview, length: int) -> memoryview:
+        """The values of a page without compression; in version 2, only they are compressed."""
+        header = page.data_header
+        if not isinstance(header, DataPageHeaderV2):
+            return values
+        codec = self.codec if header.is_compressed is not False else CompressionCodec.UNCOMPRESSED
+        return decompressed(values, codec, length, partial(self._note, page))
 
     @refused_as(FaultKind.MISSING_VALUES)
     def _values(self, page: PageUnderTest, content: _Content, count: int) -> None:
@@ -319,18 +402,18 @@ class _Surveyor:
         header, values, length = page.data_header, content.values, content.length
         if not length and not self.chunk.facts.num_values:
             return  # the chunk has no values at all
-        if isinstance(header, DataPageHeaderV2):
-            is_compressed = header.is_compressed is not False
-            codec = self.codec if is_compressed else CompressionCodec.UNCOMPRESSED
-            values = decompressed(values, codec, length, partial(self._note, page))
+        values = self._stored(page, values, length)
         if header.encoding == Encoding.PLAIN:
             self._lengths.append(length)
         element = self.chunk.leaf.element
         needed = taken(
             PageValues(values, length, count, header.encoding, element, self.entries, self.is_decoded)
         )
-        if needed is not None and length > needed:
-            self._note(page, PageFault(FaultKind.VALUES_RUN_ON, needed, length))
+        if needed is None or length <= needed:
+            return
+        if are_wider(self.chunk, count, length):
+            raise Faulty(PageFault(FaultKind.WIDER_VALUES, actual=length // count))
+        self._note(page, PageFault(FaultKind.VALUES_RUN_ON, needed, length))
 
 
 def _are_runs(raw: memoryview, greatest: int, count: int) -> bool:

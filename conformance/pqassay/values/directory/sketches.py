@@ -5,6 +5,7 @@ Apache DataSketches reads the sketches; the extra ``sketches`` installs it. With
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -14,7 +15,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from pqassay.under_test.file import Broken, NotChecked, Remembered
-from pqassay.under_test.violation import Spot
+from pqassay.under_test.violation import Spot, Violation
 from pqassay.values.decoding.chunk_values import ChunkValues
 from pqassay.values.decoding.hashes import hashes_of
 from pqassay.values.directory.audit import Asked, DescribedPart, EntryAudit
@@ -46,13 +47,22 @@ class DescribedSketch(DescribedPart):
     reader: ClassVar[str]
 
     @Remembered
-    def sketch(self) -> Any:
-        """The sketch, parsed by the library. Raises `NotChecked` if the library refuses it."""
+    def _parsed(self) -> tuple[Any, str]:
         try:
-            return getattr(_library(), self.reader).deserialize(self.blob.sketches[self.number])
+            return getattr(_library(), self.reader).deserialize(self.blob.sketches[self.number]), ""
         except (ValueError, RuntimeError, MemoryError, IndexError) as error:
-            reason = " ".join(str(error).split())
-            raise NotChecked(f"datasketches refuses the sketch of {self}: {reason}", "file") from None
+            return None, " ".join(str(error).split())
+
+    @property
+    def sketch(self) -> Any:
+        """The sketch, parsed by the library; ``None`` if the library refuses it."""
+        return self._parsed[0]
+
+    def refusal(self) -> Iterator[Violation]:
+        """The violation that the library refuses the sketch, if it does."""
+        if reason := self._parsed[1]:
+            said = f"datasketches refuses the sketch of {self}: {reason}"
+            yield self.spot.violation(said, "a sketch that the libraries of its family read", "another")
 
     @property
     def spot(self) -> Spot:

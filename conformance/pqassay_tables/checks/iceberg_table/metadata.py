@@ -225,6 +225,29 @@ def ids_of_columns_are_unique(table: IcebergTable) -> Iterator[Violation]:
             if count > 1:
                 said = f"{count} fields of schema {schema.get('schema-id', 0)} have the {what} {value}"
                 yield _wrong(table, (*path, "fields"), said, f"one field of the {what}", f"{count} fields")
+        given: Any = schema.get("identifier-field-ids")
+        for number in given if isinstance(given, list) else ():
+            if actual := _unfit_identifier(fields, number):
+                said = f"identifier {number} of schema {schema.get('schema-id', 0)} is {actual}"
+                yield _wrong(table, (*path, "identifier-field-ids"), said, IDENTIFIER, actual)
+
+
+IDENTIFIER = "a required primitive field that is neither float nor double, in required structs alone"
+
+
+def _unfit_identifier(fields: list[tuple[int, tuple[str, ...], dict[str, Any]]], number: Any) -> str:
+    """What makes a field no identifier of rows; empty if nothing does."""
+    path, declared = next(
+        (each[1:] for each in fields if each[0] == number), ((), {"type": "not in the schema"})
+    )
+    if not path or declared.get("type") in ("float", "double"):
+        return str(declared["type"])
+    if isinstance(declared.get("type"), dict):
+        return "a struct, a list or a map"
+    around = [item for _, names, item in fields if names == path[: len(names)]]
+    if all(item.get("required") for item in around):
+        return ""
+    return "in a list or a map" if any(not item for item in around) else "optional, or in an optional struct"
 
 
 def fields_of(kind: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[int, tuple[str, ...], dict[str, Any]]]:

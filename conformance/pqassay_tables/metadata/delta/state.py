@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, cast
 from urllib.parse import unquote
 
@@ -20,7 +21,7 @@ from pqassay_spec.table.delta import (
     STATS_PARSED,
     TYPE_WIDENING,
 )
-from pqassay_spec.table.layout import DELTA_LOG, commit_name, delta_checkpoint, delta_commit
+from pqassay_spec.table.layout import DELTA_LOG, commit_name, delta_checkpoint, delta_commit, delta_compaction
 from pqassay_tables.metadata.column_types import TableSchema
 from pqassay_tables.metadata.delta.actions import Json, actions, bad_line, object_of, parse
 from pqassay_tables.metadata.delta.fields import table_schema
@@ -206,6 +207,23 @@ def states_of_checkpoint(files: TableFiles, segment: Segment) -> tuple[DeltaStat
     return _replayed(files, Segment(version, segment.checkpoint, ())), _replayed(files, before)
 
 
+def states_of_compactions(
+    files: TableFiles, segment: Segment
+) -> Iterator[tuple[str, DeltaState, DeltaState]]:
+    """A name of each log compaction that readers may use, and the states with it and with the commits that it replaces.
+
+    Raises the errors of `read_state`.
+    """
+    for name in files.listed(DELTA_LOG):
+        versions = delta_compaction(name)
+        if versions and not set(versions) - set(segment.commits):
+            until = tuple(number for number in segment.commits if number < versions.stop)
+            before = Segment(versions[-1], segment.checkpoint, until)
+            replaced = dict.fromkeys(versions, name)
+            said = f"log compaction of the versions {versions.start} to {before.version}"
+            yield said, _replayed(files, before, replaced), _replayed(files, before)
+
+
 def read_state(files: TableFiles, version: int | None = None) -> DeltaState:
     """Read a version of a table, the newest by default.
 
@@ -217,12 +235,15 @@ def read_state(files: TableFiles, version: int | None = None) -> DeltaState:
     return _replayed(files, segment_of(files.listed(DELTA_LOG), version))
 
 
-def _replayed(files: TableFiles, segment: Segment) -> DeltaState:
+def _replayed(
+    files: TableFiles, segment: Segment, replaced: Mapping[int, str] = MappingProxyType({})
+) -> DeltaState:
+    """The state of a segment, in which other files may replace commits."""
     replay = _Replay(files)
     if segment.checkpoint:
         replay.checkpoint(segment.checkpoint)
-    for number in segment.commits:
-        replay.commit(f"{DELTA_LOG}/{commit_name(number)}")
+    for name in dict.fromkeys(replaced.get(number, commit_name(number)) for number in segment.commits):
+        replay.commit(f"{DELTA_LOG}/{name}")
     return replay.state(segment)
 
 

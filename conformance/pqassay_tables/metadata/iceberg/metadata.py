@@ -47,7 +47,7 @@ def metadata_file(files: TableFiles, pointer: str = "") -> str:
     names = sorted(name for name in files.listed(ICEBERG_METADATA) if is_iceberg_metadata(name))
     if not names:
         raise Malformed("there is no metadata file", rule=METADATA, field=ICEBERG_METADATA)
-    versions = {name: _version(name) for name in names}
+    versions = {name: metadata_version(name) for name in names}
     highest = max(versions.values())
     newest = [name for name in names if versions[name] == highest]
     if len(newest) > 1:
@@ -62,8 +62,9 @@ def metadata_file(files: TableFiles, pointer: str = "") -> str:
     return f"{ICEBERG_METADATA}/{newest[0]}"
 
 
-def _version(name: str) -> int:
-    match = _NUMBERED.fullmatch(name)
+def metadata_version(name: str) -> int:
+    """The version in the name or path of a metadata file; -1 without one."""
+    match = _NUMBERED.fullmatch(name.rpartition("/")[2])
     return int(match[1] or match[2]) if match else -1
 
 

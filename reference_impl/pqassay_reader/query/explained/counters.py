@@ -57,6 +57,8 @@ class Counters:
         left: The rest after each rung, and before the first (`EVERYTHING`).
         metadata: The fetched metadata.
         data: The fetched pages.
+        files: Files that were scanned to the end or to the limit.
+        is_stopped: Whether the limit ended the scan.
         kept_facts: Files whose metadata were cached by an earlier scan.
         used: The structures that were used in decisions: ``IDX1``, ``distinct sets``, ``statistics``, ``bloom filter``, ``column index``,
             ``boundary order``, ``offset index``, ``_pm``.
@@ -65,6 +67,8 @@ class Counters:
     left: dict[str, Left] = field(default_factory=lambda: {name: Left() for name in (EVERYTHING, *Rung)})
     metadata: Fetched = field(default_factory=Fetched)
     data: Fetched = field(default_factory=Fetched)
+    files: int = 0
+    is_stopped: bool = False
     kept_facts: int = 0
     used: set[str] = field(default_factory=set[str])
     _lock: Lock = field(default_factory=Lock, repr=False)

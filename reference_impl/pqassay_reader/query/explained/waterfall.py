@@ -5,11 +5,10 @@ Source: chapter ``scan.md``.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from pqassay_reader.query.explained.counters import EVERYTHING, Left
-from pqassay_reader.query.explained.text import Trace
 from pqassay_reader.query.rungs import TITLES, Rung
 from pqassay_reader.query.scan import Scan
 
@@ -61,11 +60,11 @@ def waterfall(scan: Scan) -> list[Step]:
 
 
 def explanation(scan: Scan) -> dict[str, Any]:
-    """The waterfall and the pages of a scan as one JSON object; the guide describes its members."""
-    counters, trace = scan.counters, scan.trace or Trace()
+    """The waterfall of a scan as one JSON object; the guide describes its members."""
+    counters = scan.counters
     return {
         "rows": counters.left[Rung.STREAM].rows,
-        "limit_reached": trace.is_stopped,
+        "limit_reached": counters.is_stopped,
         "files": len(scan.files),
         "bytes": sum(scan.files.values()),
         "rungs": [_step_record(step) for step in waterfall(scan)],
@@ -76,7 +75,6 @@ def explanation(scan: Scan) -> dict[str, Any]:
         "used": sorted(counters.used),
         "messages": dict(scan.messages),
         "aside": {name: list(lines) for name, lines in scan.aside.items()},
-        "pictures": [asdict(file) for file in trace.files],
     }
 
 

@@ -207,27 +207,27 @@ class FileFacts:
         """Pages and bytes of all chunks."""
         return ChunkSizes.of(self.metadata.row_groups, len(self.leaves))
 
-    def key_values(self, wanted: SchemaField) -> list[KeyValue]:
+    def key_values(self, schema_field: SchemaField) -> list[KeyValue]:
         """The key-values for a file with only this field: Arrow's schema of the field, if the file has one."""
-        name = wanted.arrow.name, wanted.leaves
+        name = schema_field.arrow.name, schema_field.leaves
         if name not in self._key_values:
             stored = self.metadata.key_value_metadata or []
-            found: list[KeyValue] = []
+            pairs: list[KeyValue] = []
             if any(pair.key == ARROW_SCHEMA for pair in stored):
-                encoded = base64.b64encode(pa.schema([wanted.arrow]).serialize()).decode()
-                found.append(KeyValue(key=ARROW_SCHEMA, value=encoded))
-            self._key_values[name] = found
+                encoded = base64.b64encode(pa.schema([schema_field.arrow]).serialize()).decode()
+                pairs.append(KeyValue(key=ARROW_SCHEMA, value=encoded))
+            self._key_values[name] = pairs
         return self._key_values[name]
 
     def place_of(self, name: str) -> int:
         """Position of the field that contains a column. Raises `Refused` like `find_column`."""
-        return self._found(name)[0]
+        return self._place_and_leaf(name)[0]
 
     def leaf_of(self, name: str) -> int | None:
         """Position of the leaf of a column; ``None`` if it is not a single leaf. Raises the errors of `place_of`."""
-        return self._found(name)[1]
+        return self._place_and_leaf(name)[1]
 
-    def _found(self, name: str) -> tuple[int, int | None]:
+    def _place_and_leaf(self, name: str) -> tuple[int, int | None]:
         if name not in self._columns:
             path, _ = find_column(self.schema, name)
             place = self.schema.get_field_index(path[0])

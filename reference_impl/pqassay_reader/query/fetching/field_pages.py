@@ -63,10 +63,10 @@ class FieldPages:
         ranges: FetchedRanges,
         row_group: int,
         first_row: int,
-        wanted: SchemaField,
+        schema_field: SchemaField,
         reading: Reading,
     ) -> None:
-        self.field = wanted
+        self.field = schema_field
         self.row_count = facts.metadata.row_groups[row_group].num_rows
         self.read_pages: set[tuple[int, int]] = set()
         """Ranges of pages that were decoded."""
@@ -78,7 +78,9 @@ class FieldPages:
         self._row_group, self._first_row = row_group, first_row
         self._end = first_row + self.row_count
         self._without_index: PageLayout | None = None
-        self._is_null = len(wanted.leaves) == 1 and facts.has_only_nulls(row_group, wanted.leaves[0])
+        self._is_null = len(schema_field.leaves) == 1 and facts.has_only_nulls(
+            row_group, schema_field.leaves[0]
+        )
 
     @cached_property
     def _bare(self) -> list[Leaf]:
@@ -171,9 +173,9 @@ class FieldPages:
         counts = layout.rows_in_blocks(rows)
         blocks = np.flatnonzero(counts)
         starts, lengths = layout.starts[blocks], (layout.stops - layout.starts)[blocks]
-        held = int(lengths.sum())
-        read = self._decoded(layout, blocks, held)
-        if len(rows) == held:
+        row_count = int(lengths.sum())
+        read = self._decoded(layout, blocks, row_count)
+        if len(rows) == row_count:
             return read
         # The differences between row numbers in the row group and positions among the decoded rows.
         skipped = starts - (np.cumsum(lengths) - lengths)

@@ -79,15 +79,15 @@ class Leaf:
     def indexed(self) -> Leaf:
         """The same leaf with the pages of its offset index. Raises `Mistrusted`."""
         locations = self.claims.offset_index.page_locations
-        ends = [*(one.first_row_index for one in locations[1:]), self.claims.row_count]
+        ends = [*(location.first_row_index for location in locations[1:]), self.claims.row_count]
         pages = [
             Page(
-                one.offset,
-                one.offset + one.compressed_page_size,
-                one.first_row_index,
-                end - one.first_row_index,
+                location.offset,
+                location.offset + location.compressed_page_size,
+                location.first_row_index,
+                end - location.first_row_index,
             )
-            for one, end in zip(locations, ends, strict=True)
+            for location, end in zip(locations, ends, strict=True)
         ]
         return Leaf(self.claims, self.start, self.stop, pages)
 

@@ -195,7 +195,7 @@ class FetchedRanges:
         stop = offset + length
         with self._lock:
             segments = self._overlapping(offset, stop)
-            covered = sum(min(one.stop, stop) - max(one.start, offset) for one in segments)
+            covered = sum(min(segment.stop, stop) - max(segment.start, offset) for segment in segments)
         if covered < length:
             self.want([Piece(offset, stop)])
             with self._lock:
@@ -203,7 +203,10 @@ class FetchedRanges:
         if len(segments) == 1:
             data, start = segments[0].data.result(), segments[0].start
             return memoryview(data)[offset - start : stop - start]
-        parts = (one.data.result()[max(offset - one.start, 0) : stop - one.start] for one in segments)
+        parts = (
+            segment.data.result()[max(offset - segment.start, 0) : stop - segment.start]
+            for segment in segments
+        )
         return memoryview(b"".join(parts))
 
     def release(self, row: float) -> None:

@@ -46,22 +46,22 @@ def file_sets(
         place = facts.leaf_of(name)
         if place is None:
             continue
-        wanted = [
-            one
-            for one in directory.entries
-            if one.type is IndexType.DISTINCT_SET and one.leaves[0] == facts.leaves[place]
+        entries = [
+            entry
+            for entry in directory.entries
+            if entry.type is IndexType.DISTINCT_SET and entry.leaves[0] == facts.leaves[place]
         ]
-        for one in wanted:
-            if one.entry.key not in facts.sets:
-                head = one.entry.head
+        for entry in entries:
+            if entry.entry.key not in facts.sets:
+                head = entry.entry.head
                 if head.placement == Placement.BODY and head.stored_length > ALWAYS:
                     if head.stored_length > may_spare:
                         continue
                     may_spare -= head.stored_length
                 why: list[LeftAside] = []
-                (read,) = read_indexes([Located(one, source, facts.framing, facts.metadata, why)])
-                facts.sets[one.entry.key] = read if isinstance(read, Sets) else why[0]
-            sets_of_it = facts.sets[one.entry.key]
+                (read,) = read_indexes([Located(entry, source, facts.framing, facts.metadata, why)])
+                facts.sets[entry.entry.key] = read if isinstance(read, Sets) else why[0]
+            sets_of_it = facts.sets[entry.entry.key]
             if isinstance(sets_of_it, LeftAside):
                 aside.append(sets_of_it)
                 continue
@@ -69,8 +69,8 @@ def file_sets(
                 kind = compared_type(find_column(facts.schema, name)[1])
                 columns.setdefault(name, []).append(ColumnSets(sets_of_it, name, kind))
             except FAILURES as error:
-                said = " ".join(str(error).split())
-                aside.append(LeftAside(one.name, f"its values are not of the column's type: {said}"))
+                reason = " ".join(str(error).split())
+                aside.append(LeftAside(entry.name, f"its values are not of the column's type: {reason}"))
     of_one = np.zeros(len(facts.row_counts), np.int64)
     return (FileSets(columns, of_one) if columns else None), aside
 

@@ -9,6 +9,7 @@ Source: chapter ``idx1.md``, sections "Reading exactly", "When it may be trusted
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import NamedTuple
 
 import numpy as np
@@ -37,7 +38,12 @@ class Verdict(NamedTuple):
 
 
 def file_index_verdict(
-    source: Source, facts: FileFacts, condition: Condition, column: str | None, trust: Trust
+    source: Source,
+    facts: FileFacts,
+    condition: Condition,
+    named: Collection[str],
+    column: str | None,
+    trust: Trust,
 ) -> Verdict:
     """Use the index of a file to decide whether any row can match.
 
@@ -45,10 +51,10 @@ def file_index_verdict(
         source: The file.
         facts: Its metadata.
         condition: The condition.
+        named: The columns of the file that the condition names.
         column: The column of an index without companion record, as a path joined by dots.
         trust: The trusted indexes.
     """
-    named = condition.columns
     described = _described_column(facts)
     if described is not None and described not in named:
         return Verdict(False, f"the index describes column {described}, which is not in the condition")
@@ -57,7 +63,7 @@ def file_index_verdict(
     except FormatError as error:
         return Verdict(None, str(error))
     record = index.companion
-    if record is None and (trust != "published" or column not in facts.schema.names):
+    if record is None and (trust != "published" or column not in facts.schema.names or column not in named):
         return Verdict(None, index.mistrust or "the index has no companion record, and is not trusted")
     name = (column or "") if record is None else ".".join(record.column)
     if record is not None and len(record.column) != 1:

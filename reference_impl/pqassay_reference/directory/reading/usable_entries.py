@@ -158,18 +158,18 @@ def _usable(entry: Entry, metadata: FileMetaData) -> UsableEntry | str:
     return reason or UsableEntry(entry, found)
 
 
-def _why_not_described(entry: Entry, found: Sequence[SchemaLeaf]) -> str:
+def _why_not_described(entry: Entry, leaves: Sequence[SchemaLeaf]) -> str:
     """Why an entry of its type cannot describe some columns; empty if it can."""
     head = entry.head
-    if not found:
+    if not leaves:
         return "it describes no column"
-    if any(order_in_blobs(leaf) is None for leaf in found):
+    if any(order_in_blobs(leaf) is None for leaf in leaves):
         return f"{entry.names} is not a column that an index can describe"
-    if head.type == IndexType.DISTINCT_SET and len(found) != 1:
-        return f"it describes {len(found)} columns, and not one"
-    if head.granularity == Granularity.PAGE and len(found) != 1:
+    if head.type == IndexType.DISTINCT_SET and len(leaves) != 1:
+        return f"it describes {len(leaves)} columns, and not one"
+    if head.granularity == Granularity.PAGE and len(leaves) != 1:
         return "pages of several columns do not begin at the same rows"
-    if head.type == IndexType.ZONE_SUMS and not all(is_key(leaf) for leaf in found[:-1]):
+    if head.type == IndexType.ZONE_SUMS and not all(is_key(leaf) for leaf in leaves[:-1]):
         return "a floating point column cannot be a key"
     return ""
 

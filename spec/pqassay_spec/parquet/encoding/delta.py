@@ -72,14 +72,14 @@ class DeltaBlock(NamedTuple):
         widths: Bits of each difference, for every miniblock with values.
         size: Values of a miniblock.
         start: Offset of the first miniblock. The last miniblock may end after the available bytes.
-        held: Number of its values, without those that pad the last miniblock.
+        value_count: Number of its values, without those that pad the last miniblock.
     """
 
     least: int
     widths: bytes
     size: int
     start: int
-    held: int
+    value_count: int
 
     @property
     def bits(self) -> int:
@@ -91,7 +91,7 @@ class DeltaBlock(NamedTuple):
         """Every miniblock with values: its offset, the bits of each difference, and its number of values."""
         start = self.start
         for number, width in enumerate(self.widths):
-            yield start, width, min(self.size, self.held - number * self.size)
+            yield start, width, min(self.size, self.value_count - number * self.size)
             start += self.size * width // 8
 
 

@@ -207,14 +207,14 @@ def read_header(data: bytes, position: int) -> tuple[int, int]:
         ) from None
 
 
-def require_count(held: int, most: int, start: int) -> None:
+def require_count(count: int, most: int, start: int) -> None:
     """Raise `Malformed` if a repeating run that begins at ``start`` has more than ``most`` values."""
-    if held > most:
+    if count > most:
         raise Malformed(
-            f"a run of {held} values where {most} are wanted at most",
+            f"a run of {count} values where {most} are wanted at most",
             offset=start,
             expected=f"at most {most} values",
-            actual=f"{held} values",
+            actual=f"{count} values",
         )
 
 

@@ -23,7 +23,7 @@ class GroupFault(NamedTuple):
     """An element that violates the annotation of its group, in words."""
 
     node: SchemaNode
-    wanted: str
+    expected: str
     actual: str
 
 

@@ -17,7 +17,7 @@ class Misfit(NamedTuple):
 
     place: int
     kind: str
-    wanted: str
+    expected: str
     actual: str
 
 

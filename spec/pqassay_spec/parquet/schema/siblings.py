@@ -8,14 +8,14 @@ from __future__ import annotations
 from pqassay_spec.parquet.schema.leaf_columns import SchemaGroup, SchemaLeaf
 
 
-def shared_group(one: SchemaLeaf, other: SchemaLeaf) -> SchemaGroup | None:
+def shared_group(leaf: SchemaLeaf, other: SchemaLeaf) -> SchemaGroup | None:
     """The innermost group around both leaves; ``None`` if neither it nor a group around it is a list or can be null.
 
     Args:
-        one: A leaf.
+        leaf: A leaf.
         other: Another leaf of the same schema.
     """
-    first: SchemaGroup | None = one.parent
+    first: SchemaGroup | None = leaf.parent
     second: SchemaGroup | None = other.parent
     while first is not None and second is not None and first is not second:
         if first.depth >= second.depth:

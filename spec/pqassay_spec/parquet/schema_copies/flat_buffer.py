@@ -51,13 +51,13 @@ class FlatBuffer(NamedTuple):
     def table_at(self, at: int) -> FlatTable:
         """The table at a position."""
         vtable = at - self.number("i", at)
-        size, own = self.number("H", vtable), self.number("H", vtable + _ENTRY_SIZE)
+        size, table_size = self.number("H", vtable), self.number("H", vtable + _ENTRY_SIZE)
         end = vtable + size
         if size < _VTABLE_HEAD or size % _ENTRY_SIZE or end > len(self.data):
             raise self.bad(f"a vtable of {size} bytes at {vtable}")
-        if own < _OFFSET_SIZE or at + own > len(self.data):
-            raise self.bad(f"a table of {own} bytes at {at}")
-        return FlatTable(self, at, vtable, size, own)
+        if table_size < _OFFSET_SIZE or at + table_size > len(self.data):
+            raise self.bad(f"a table of {table_size} bytes at {at}")
+        return FlatTable(self, at, vtable, size, table_size)
 
 
 class FlatTable(NamedTuple):

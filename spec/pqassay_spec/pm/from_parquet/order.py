@@ -36,14 +36,14 @@ def sorting_of(
     ``_pm`` stores it for the whole file.
     """
     designated = designated_column(questdb) if questdb is not None else NO_COLUMN
-    own: list[SnapshotSorting] = []
+    default: list[SnapshotSorting] = []
     if questdb is not None and designated != NO_COLUMN:
-        own = [SnapshotSorting(designated, is_descending(questdb.schema[designated].column_type))]
+        default = [SnapshotSorting(designated, is_descending(questdb.schema[designated].column_type))]
     if path == "encode":
-        return own
+        return default
     declared = [_declared(group, len(fields)) for group in metadata.row_groups if group.num_rows]
     if questdb is not None:
-        return next((sorting for sorting in declared if sorting), own)
+        return next((sorting for sorting in declared if sorting), default)
     return declared[0] if declared and all(sorting == declared[0] for sorting in declared) else []
 
 
