@@ -390,7 +390,7 @@ def test_what_is_left_out_is_named() -> None:
     given = Statistics(min_value=b"a", max_value=b"b" * 70_000)
     elements, chunks = [leaf("n"), leaf("s", Type.BYTE_ARRAY)], [chunk(), chunk(Type.BYTE_ARRAY, given)]
     found = describe(metadata(elements, chunks), FRAMING)
-    why = "70000 bytes, where 65535 are the most that _pm can hold"
+    why = "70000 bytes; _pm can hold at most 65535"
     assert [f"MAX of column s in row group 0: {why}"] == [str(one) for one in found.left_out]
     described = found.value.row_groups[0].chunks[1]
     assert (b"a", None) == (described.min, described.max)
