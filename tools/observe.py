@@ -49,7 +49,7 @@ FINDING = re.compile(r"  (?:FAIL|WARN|POLICY|INFO) (\S+)")
 
 LABEL = "    observed  "
 
-OF_SHAPE = f"{LABEL}on a file like this"
+OF_SHAPE = f"{LABEL}on a similar file"
 """The beginning of lines that depend on the file; `tools/guide_sessions.py` updates these."""
 
 

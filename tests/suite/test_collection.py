@@ -335,7 +335,7 @@ def test_without_a_second_reader_it_is_said_what_to_install(monkeypatch: pytest.
         second_readers.second_readers(None, "pyarrow")
 
     assert (
-        "the right rows are those that two independent readers agree on, beside the one under test; there is none: "
+        "the expected rows need two independent readers besides the one under test; there is none: "
         "pip install '.[engines]' in a checkout of pqassay brings DuckDB, Polars and DataFusion"
     ) == str(error.value)
 

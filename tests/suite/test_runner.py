@@ -610,7 +610,7 @@ def test_list_says_what_would_be_asked_and_starts_nothing(tmp_path: Path) -> Non
         (["run", "--rerun", "/nowhere", "--", "true"], "/nowhere: No such file"),
         (["run", "--", "no-such-program"], "there is no program no-such-program, or it is not executable"),
         (["run", "--case", "nothing/*", "--", "true"], "no case matches 'nothing/*'"),
-        (["run", "--cases", "/nowhere", "--", "true"], "there is no case.json below /nowhere"),
+        (["run", "--cases", "/nowhere", "--", "true"], "/nowhere contains no case.json"),
         (["run", "--expectations", "/nowhere", "--", "true"], "/nowhere: No such file"),
         (
             ["run", "--case", "pqf/plain", "--operation", "encode", "--", "true"],

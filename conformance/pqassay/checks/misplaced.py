@@ -196,7 +196,7 @@ def _of_chunks(file: FileUnderTest, places: Places) -> Cause | None:
         return Cause(speaker, reason, AGAIN, frozenset(places.keys() & OF_CHUNKS) - {speaker})
     if len(lost) < FEW or 2 * len(lost) <= len(tried):
         return None
-    where = f"{len(lost)} of {len(tried)} column chunks{' that were tried' * (step > 1)} do not begin where "
+    where = f"{len(lost)} of {len(tried)} column chunks{' tried' * (step > 1)} do not begin where "
     shift = file.framing.footer_start - max(given.end for given in (*file.ranges, *file.offsets))
     moved = _moved(file, lost, shift) if shift and file.options.reaches("pages") else None
     reason = (

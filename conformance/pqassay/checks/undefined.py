@@ -22,7 +22,7 @@ def report_undefined(undefined: Iterable[tuple[Undefined, Field]]) -> Iterator[V
         outlook = (
             "a later one may define it"
             if each.number >= 0
-            else "Thrift asks for values from 0 on, so it is likely damage"
+            else "Thrift does not allow negative values, so it is likely damage"
         )
         message = f"{each.name} is not defined by this version of the format; {outlook}"
         yield Violation(message, field / each.path, each.defined, str(each.number))

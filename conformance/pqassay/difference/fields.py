@@ -48,9 +48,7 @@ class Fields:
 
     def _take(self, leaves: list[Leaf]) -> None:
         if len(self.leaves) + len(leaves) > MOST_FIELDS:
-            raise TooManyFields(
-                f"{self.source.name}: more than {MOST_FIELDS:,} fields, which are too many to compare"
-            )
+            raise TooManyFields(f"{self.source.name}: more than {MOST_FIELDS:,} fields, too many to compare")
         for leaf in leaves:
             key = leaf.path
             if key in self.leaves:

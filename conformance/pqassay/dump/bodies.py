@@ -145,7 +145,7 @@ class BodyTrace:
         """The next bytes. Raises `Malformed` if there are too few, or the length is negative."""
         left = len(self._data) - self._position
         if not 0 <= length <= left:
-            raise Malformed(f"{length} bytes, where {left} are left in the body")
+            raise Malformed(f"{length} bytes, but only {left} are left in the body")
         return self._data[self._position : self._position + length]
 
     def _take(self, name: str, length: int, value: object, doc: str) -> Leaf:

@@ -90,7 +90,7 @@ def bloom_filters(file: FileUnderTest, errors: Errors) -> Iterator[Region]:
             continue
         size = max(header.numBytes, 0)
         if taken + size > room:
-            told = f"a bitset of {size} bytes, where {room - taken} are left before the footer"
+            told = f"a bitset of {size} bytes, but only {room - taken} are left before the footer"
             errors.note(Malformed(told, rule="BLM-004", field=f"{root}.header.numBytes", offset=start))
             size = max(length - taken, 0)
         yield Region(start, start + taken + size, root, _bloom_filter(file, root, start, taken, size))

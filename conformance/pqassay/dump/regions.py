@@ -132,7 +132,12 @@ class Writer:
         more = "" if is_shown else "; left out because too much overlaps"
         self._errors.note(Malformed(f"{told}{more}", field=region.path, offset=region.start, length=shared))
         if not is_shown and region.end > widest.end:  # its own part still needs a leaf
-            own = unparsed(f"{region.path}.rest", widest.end, region.end, "left out, as it lies over others")
+            own = unparsed(
+                f"{region.path}.rest",
+                widest.end,
+                region.end,
+                "left out because it overlaps other structures",
+            )
             self._sink([own])
         return is_shown
 

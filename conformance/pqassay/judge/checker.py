@@ -248,7 +248,7 @@ def planned(
     if not targets.targets:
         raise UsageError(_why_nothing(targets))
     if (asked := _asked_moment(options)) is not None and not has_tables(targets):
-        raise UsageError(f"{asked} needs a table, and no path is one")
+        raise UsageError(f"{asked} needs a table, but no path is a table")
     if has_tables(targets):
         live = read_tables(targets)
         if (since := options.get("since")) is not None:

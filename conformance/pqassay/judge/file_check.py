@@ -283,7 +283,7 @@ def _notes(file: FileUnderTest) -> list[str]:
     structs = [struct for struct in dict.fromkeys(extended) if not (of_directory and struct == "footer")]
     if structs:
         more = f" and {len(structs) - 1:,} further structs" if len(structs) > 1 else ""
-        notes.append(f"what the extension of {structs[0]}{more} holds is not judged")
+        notes.append(f"the content of the extension of {structs[0]}{more} is not judged")
     return notes
 
 
@@ -384,7 +384,10 @@ def _younger(rule: Rule, file: FileUnderTest) -> str:
     """The end of the message if a rule is newer than all signs of the writer's release; empty if it applies."""
     if obliges(rule, file):
         return ""
-    return f" (obliged since {release(rule.obliged_since).name}; the file shows nothing of that release or a later one)"
+    return (
+        f" (required since {release(rule.obliged_since).name}; the file has no feature of "
+        "that release or a later one)"
+    )
 
 
 def _remedy(rule: Rule, group: BrokenPlaces, file: FileUnderTest) -> str | None:

@@ -129,7 +129,7 @@ def every_column(values: TrueValues) -> Query:
         if len(columns) == 2:
             break
     if not columns:
-        raise NoQuery("there is no column that all engines can query")
+        raise NoQuery("no column can be queried by all engines")
     return Query(tuple(columns))
 
 

@@ -41,7 +41,7 @@ ENDINGS = (ProcessExpired, BrokenProcessPool, TimeoutError, MemoryError)
 
 NO_ANSWER = "no answer within the time limit"
 
-NOT_ASKED = "not asked, since another query of this file had no answer"
+NOT_ASKED = "not asked because another query of this file had no answer"
 
 MOST_ENDINGS = 2
 """The number of crashes of an engine's process over one file after which no more queries are asked."""

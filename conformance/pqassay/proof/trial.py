@@ -140,7 +140,9 @@ def _reasons(file: FileReport, chosen: Sequence[int]) -> dict[int, Proof]:
         elif not os.path.exists(file.path):  # noqa: PTH110 - the text that the user wrote
             reason = "there is no such file to query"
         elif place not in chosen:
-            reason = f"not tried: the {MOST_PROOFS} gravest findings of a run are; check this file alone"
+            reason = (
+                f"not tried: only the {MOST_PROOFS} most severe findings of a run are; check this file alone"
+            )
         else:
             continue
         proofs[place] = Proof("not provable", reason=reason)
@@ -325,7 +327,7 @@ class _Trial:
             if number in healthy and healthy[number][0].verdict != "right":
                 copy = healthy[number][0]
                 why = copy.error or f"{copy.lost} rows lost, {copy.wrong} wrong"
-                reason = f"a healthy copy of the values has the same problem: {why}"
+                reason = f"a correct copy of the values has the same problem: {why}"
                 self._answers[number, engine.name] = _without(engine, "not comparable", reason)
                 continue
             self._answers[number, engine.name] = replace(

@@ -123,7 +123,9 @@ def meaning_of(leaf: SchemaLeaf) -> tuple[QueryKind, Any]:
         NoQuery: Queries cannot name such a column.
     """
     if len(leaf.path) > 1 or leaf.element.repetition_type == FieldRepetitionType.REPEATED:
-        raise NoQuery(f"column {leaf.name} is nested, and engines write conditions on those in many ways")
+        raise NoQuery(
+            f"column {leaf.name} is nested; engines have no common way to write conditions on nested columns"
+        )
     found = _meaning(leaf.element)
     if found is None:
         raise NoQuery(f"the engines do not agree on the type of column {leaf.name}")
@@ -210,7 +212,7 @@ class TrueValues:
         try:
             return {(chunk.row_group, chunk.column): chunk for chunk in self.file.part(ColumnChunks).all}
         except NotApplicable:
-            raise NotChecked("the file describes others", "file") from None
+            raise NotChecked("the file describes other files", "file") from None
         except FormatError as error:
             raise NotChecked.because(error) from None
 
@@ -261,7 +263,10 @@ class TrueValues:
         array = pieces[0] if len(pieces) == 1 else pa.concat_arrays(pieces)
         if rows != len(array):
             raise NotChecked(
-                f"the pages of column {name} hold {rows} rows in row group {row_group}, and pyarrow decodes {len(array)}",
+                (
+                    f"the pages of column {name} hold {rows} rows in row group {row_group}, but "
+                    f"pyarrow decodes {len(array)}"
+                ),
                 "file",
             )
         return array

@@ -41,7 +41,7 @@ class BaselineState:
         """The counts in one line."""
         counts = f"{self.known:,} known, {self.unseen:,} not looked at, {len(self.stale):,} stale"
         new = (
-            f", {self.later:,} by rules that came after pqassay {self.release}, which wrote it"
+            f", {self.later:,} by rules newer than pqassay {self.release}, which wrote the baseline"
             if self.later
             else ""
         )

@@ -21,7 +21,7 @@ COMPARE = "compare the values with their source"
 COMPARE_FIRST = f"{COMPARE}: either they or the metadata may be wrong"
 """`COMPARE` with its reason: without the claim, nothing would show that the values may be damaged."""
 
-COMPARE_BEFORE = f"{COMPARE}: what the remedy removes may be all that shows that they are damaged"
+COMPARE_BEFORE = f"{COMPARE}: the remedy may remove the only evidence that the values are damaged"
 """`COMPARE` for a rule that does not check values, but whose remedy removes claims about them."""
 
 STRIP = "pqassay strip "

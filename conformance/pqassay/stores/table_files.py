@@ -99,7 +99,9 @@ class TableAt:
         """See `pqassay.tables.files.TableFiles`."""
         with self.opened(path) as source:
             if source.size > MOST_METADATA:
-                reason = f"{path} has {source.size:,} bytes, and no more than {MOST_METADATA:,} are read of one file"
+                reason = (
+                    f"{path} has {source.size:,} bytes; pqassay reads at most {MOST_METADATA:,} of one file"
+                )
                 raise Unsupported(reason, field=path)
             if (counted := _COUNTED.get()) is not None:
                 counted.files += 1

@@ -374,7 +374,7 @@ def why_left_out(
         return NotChecked(f"{of} is encrypted; pqassay has no keys", "key")
     if not leaf.is_defined:
         return NotChecked(
-            f"how column {leaf.name} is stored is unknown, possibly from a later version", "tool"
+            f"the storage of column {leaf.name} is unknown, possibly from a later version", "tool"
         )
     return NotChecked(f"{of} is stored in another file", "file") if chunk.file_path else None
 

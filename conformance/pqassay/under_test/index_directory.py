@@ -155,7 +155,7 @@ class EntryUnderTest:
             pass
         rows = sum(group.num_rows for group in self.file.metadata.row_groups)
         if self.head.row_count != rows:
-            return f"it describes {self.head.row_count} rows, the file has {rows}"
+            return f"it describes {self.head.row_count} rows, but the file has {rows}"
         return "" if self.shape == self.head.shape else f"{self.entry.names} was rewritten since it was made"
 
     @property
@@ -221,11 +221,11 @@ class EntryUnderTest:
             elif order is None:
                 yield f"the values of column {leaf.name} have no order"
             elif kind == IndexType.IDX1 and not is_string(leaf):
-                yield f"column {leaf.name} holds no text"
+                yield f"column {leaf.name} is not text"
             elif kind == IndexType.KLL and not has_quantiles(leaf):
-                yield f"column {leaf.name} holds no numbers"
+                yield f"column {leaf.name} is not numeric"
             elif place < count - 1 and order in FLOATING:
-                yield f"column {leaf.name} is a key, and holds floating point numbers"
+                yield f"column {leaf.name} holds floating point numbers, which cannot be keys"
 
     def pages_problem(self) -> str:
         """Why it cannot describe pages, though it claims to; empty if it can, or makes no such claim."""
@@ -305,7 +305,7 @@ class EntryUnderTest:
             return True
         if not first <= start <= end <= last:
             room = f"{there} [{first}, {last})" if last >= 0 else "the footer has no such extension"
-            said = f"its blob is to be at [{start}, {end}), and {room}"
+            said = f"its entry places the blob at [{start}, {end}), but {room}"
             raise self.malformed("DIR-012", "offset", said, "a place inside", f"[{start}, {end})")
         return True
 

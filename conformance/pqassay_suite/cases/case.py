@@ -119,7 +119,7 @@ def load(folder: Path) -> list[GoldenCase]:
     """
     found = [_load(folder, path) for path in folder.rglob(MANIFEST)]
     if not found:
-        raise CaseError(f"there is no {MANIFEST} below {folder}")
+        raise CaseError(f"{folder} contains no {MANIFEST}")
     by_id = {golden.case.id: golden for golden in sorted(found, key=lambda golden: golden.case.id)}
     for golden in by_id.values():
         if golden.case.parent is not None and golden.case.parent not in by_id:

@@ -62,7 +62,7 @@ def cases_of(
         with failing():
             cases, asked = makes.make(files, settings.jobs, progress)
         if not cases:
-            fail("; ".join(["there are no files to ask about", *run_files.left_out_lines(asked.left_out)]))
+            fail("; ".join(["there are no files to test", *run_files.left_out_lines(asked.left_out)]))
         yield cases, asked
 
 

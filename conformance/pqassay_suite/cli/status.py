@@ -23,7 +23,7 @@ EPILOG = epilog(
     "`pqassay suite status results.json`",
     "`pqassay suite status duckdb.json polars.json --format csv`",
     "`pqassay suite status duckdb.json --format yaml --against support/duckdb.yaml`",
-    codes="0 written, 1 results contradict the file of --against, 2 usage, or a file without such results",
+    codes="0 written, 1 results contradict the --against file, 2 usage or unsuitable results",
 )
 
 

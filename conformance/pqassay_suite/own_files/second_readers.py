@@ -196,6 +196,6 @@ def _too_few(names: Sequence[str], lacking: Collection[str]) -> str:
     there = f"there is only {names[0]}" if names else "there is none"
     missing = f" ({', '.join(lacking)} not installed)" if lacking else ""
     return (
-        "the right rows are those that two independent readers agree on, beside the one under test; "
+        "the expected rows need two independent readers besides the one under test; "
         f"{there}{missing}: {INSTALL}"
     )

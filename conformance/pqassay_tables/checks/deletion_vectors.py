@@ -53,9 +53,12 @@ TERMS: dict[TableKind, VectorTerms] = {
         repairs.DELTA_BEFORE.text,
     ),
     "iceberg": VectorTerms(
-        "by the manifest the deletion vector at {offset} of {name} has {claimed} bytes without length and checksum",
+        (
+            "the manifest says that the deletion vector at {offset} of {name} has {claimed} "
+            "bytes without length and checksum"
+        ),
         "at {offset} of {name}",
-        "by the manifest a deletion vector deletes {claimed} rows",
+        "the manifest says that a deletion vector deletes {claimed} rows",
         "deletes",
         "record_count",
         "referenced_data_file",
@@ -105,7 +108,7 @@ def wrong_checksum(one: DeletionVector) -> Iterator[Violation]:
     if actual != stored.checksum:
         given, true = f"{stored.checksum:#010x}", f"{actual:#010x}"
         vector = f"the deletion vector at {one.claims.offset} of {one.name}"
-        said = f"the checksum of {vector} is {given}, and that of its bytes is {true}"
+        said = f"the checksum of {vector} is {given}, but its bytes have {true}"
         field = one.field("checksum", one.claims.length, grammar.CHECKSUM_SIZE)
         yield Violation(said, field, true, given, remedy=_terms(one).restored)
 
@@ -128,7 +131,7 @@ def wrong_cardinality(one: DeletionVector) -> Iterator[Violation]:
     """Yield a violation if the number of positions differs from the table's."""
     count, claimed, terms = one.bitmap.count, one.claims.cardinality, _terms(one)
     if count != claimed:
-        said = f"{terms.cardinality.format(claimed=claimed)}, and it holds {count} positions"
+        said = f"{terms.cardinality.format(claimed=claimed)}, but it holds {count} positions"
         field = claim_field(one.file, one.claims.place.below(terms.counted))
         yield Violation(said, field, str(count), str(claimed), remedy=terms.restated)
 

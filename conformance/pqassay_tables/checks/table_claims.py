@@ -38,7 +38,7 @@ def row_count(file: ClaimedFile) -> Iterator[Violation]:
     if actual < 0:
         raise Broken("PQF-015")
     if claimed.value != actual:
-        said = f"the table says that {file.name} has {claimed.value} rows, and its footer says {actual}"
+        said = f"the table says that {file.name} has {claimed.value} rows, but its footer says {actual}"
         yield file.wrong(claimed.place, said, str(actual), str(claimed.value), remedy=file.claims.remedy)
 
 
@@ -63,7 +63,7 @@ def null_counts(file: ClaimedFile, compared: Container[int] | None = None) -> It
         else:
             applies = True
             if total != claimed:
-                message = f"the null count {file.of(column)} is {claimed}, and the footer counts {total}"
+                message = f"the null count {file.of(column)} is {claimed}, but the footer counts {total}"
                 yield file.false(column, Metric.NULLS, message, str(total), str(claimed))
     if is_broken:
         raise Broken("STA-010")
@@ -106,7 +106,10 @@ def _beyond(
         return
     if least is None or (least < value if claim.above else value < least):
         actual, written = shown_value(column.leaf.element, order, raw), file.written(claim)
-        message = f"the {claim.metric.value} {file.of(column)} is {written}, and row group {row_group} holds {actual}"
+        message = (
+            f"the {claim.metric.value} {file.of(column)} is {written}, but row group "
+            f"{row_group} holds {actual}"
+        )
         expected = f"{actual} or {'more' if claim.above else 'less'}"
         yield file.false(column, claim.metric, message, expected, written, row_group)
 
@@ -122,7 +125,7 @@ def absent_nulls(file: ClaimedFile) -> Iterator[Violation]:
         if file.is_bounded(column) is not None:
             continue  # another rule reports bounds of a missing column
         message = (
-            f"the null count {file.of(column)} is {counted}, and the file, of {rows} rows, has no such column"
+            f"the null count {file.of(column)} is {counted}, but the file, of {rows} rows, has no such column"
         )
         yield file.false(column, Metric.NULLS, message, str(expected), str(counted))
 

@@ -29,7 +29,11 @@ def other_types(file: ClaimedFile, problem: Problem) -> Iterator[Violation]:
     """Yield violations for columns whose type differs from the table's."""
     for mismatch in mismatches(file, problem):
         yield Violation(
-            f"column {mismatch.field.name} is {mismatch.actual} in {file.name}, and {mismatch.field.held or mismatch.field.form} ({mismatch.field.type}) in the table",
+            (
+                f"column {mismatch.field.name} is {mismatch.actual} in {file.name}, but "
+                f"{mismatch.field.held or mismatch.field.form} ({mismatch.field.type}) in the "
+                "table"
+            ),
             in_footer(file.file, f"schema[{mismatch.place}]"),
             expected=str(mismatch.field.held or f"a {mismatch.field.form}"),
             actual=mismatch.actual,
@@ -41,7 +45,7 @@ def absent_columns(file: ClaimedFile) -> Iterator[Violation]:
     """Yield violations for columns that the file lacks but that cannot be null."""
     for mismatch in mismatches(file, Problem.ABSENT):
         if not _is_constant(file, mismatch.field):
-            said = f"{file.name} has no column {mismatch.field.name}, which cannot be null"
+            said = f"{file.name} has no column {mismatch.field.name}, which is required"
             place = file.claims.place
             yield file.wrong(place, said, _looked_for(mismatch.field), "none", column=mismatch.field.name)
 

@@ -46,7 +46,7 @@ def stored_vector(source: Source, sink: Sink, errors: Errors, path: str, at: int
     room = end - at - grammar.SIZE_SIZE - grammar.CHECKSUM_SIZE
     size = int.from_bytes(source.read(at, grammar.SIZE_SIZE), "big") if room >= 0 else 0
     if room < size or not size:
-        told = f"a vector of {size} bytes, where {max(room, 0)} are left"
+        told = f"a vector of {size} bytes, but only {max(room, 0)} are left"
         errors.note(Malformed(told, rule="DLT-030", field=f"{path}.size", offset=at))
         sink([unparsed(f"{path}.rest", at, end, "bytes outside a vector")])
         return end

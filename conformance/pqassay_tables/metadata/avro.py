@@ -114,7 +114,7 @@ class Container:
             end = position + size
             yield Block(position, size, count, first)
             if data[end : end + SYNC] != self.sync:
-                raise self.broken("the bytes behind a block are not those of the header", end, SYNC)
+                raise self.broken("the bytes behind a block do not match the marker in the header", end, SYNC)
             position = end + SYNC
             first += count
 
@@ -319,7 +319,7 @@ def _snappy(raw: bytes, most: int) -> bytes:
         raise Malformed(f"Snappy announces {length:,} bytes")
     plain = pa.Codec("snappy").decompress(packed, length, asbytes=True)
     if zlib.crc32(plain).to_bytes(SNAPPY_CHECKSUM, "big") != check:
-        raise Malformed("the checksum behind the block is not that of its bytes")
+        raise Malformed("the checksum behind the block does not match its bytes")
     return plain
 
 

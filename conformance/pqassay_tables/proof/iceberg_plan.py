@@ -40,7 +40,7 @@ class IcebergRows(TableRows):
             state = read_iceberg(self.table)
             require_few(len(state.entries))
             if any(one.content == DATA and one.format != PARQUET for one in state.entries):
-                raise NotChecked("some rows are in other files than Parquet", "tool")
+                raise NotChecked("some rows are in files of other formats than Parquet", "tool")
             self._state = state
         return self._state
 
@@ -117,7 +117,7 @@ class IcebergRows(TableRows):
                 self.state.schema.column(number) for number in delete.value(field_ids.EQUALITY_IDS) or ()
             ]
             if not columns or any(column is None or len(column.path) > 1 for column in columns):
-                raise NotChecked(f"{delete.path} compares columns that are not there, or nested ones", "file")
+                raise NotChecked(f"{delete.path} compares missing or nested columns", "file")
             names = [column.name for column in columns if column is not None]
             given = pq.read_table(self.table.path_of(delete.inside), columns=names)
             mine = pa.table({name: pa.chunked_array(values.by_row_group(name), values.column(name).type) for name in names})  # fmt: skip

@@ -92,7 +92,7 @@ class DeltaRows(TableRows):
         if self._state is None:
             self._state = read_state(self.table)
             if self._state.schema.mode != "none":
-                raise NoQuery("the columns are mapped, and most engines here cannot read such tables")
+                raise NoQuery("the table uses column mapping, which most of these engines cannot read")
             require_few(len(self._state.entries))
         return self._state
 

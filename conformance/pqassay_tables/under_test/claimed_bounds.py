@@ -30,7 +30,7 @@ DIGITS = Context(prec=1000)
 class Unreached(Enum):
     """A placeholder for a bound that a column cannot store."""
 
-    BY_ANY = "leaves out whatever the column can hold"
+    BY_ANY = "excludes every possible value of the column"
 
 
 Stored = bytes | Unreached | None

@@ -152,10 +152,10 @@ class DeltaTable(TableUnderTest):
         state = self.state
         notes: list[str] = []
         if features := ", ".join(state.unreadable):
-            notes.append(f"the table uses features for readers that pqassay does not know: {features}")
+            notes.append(f"the table uses reader features that pqassay does not know: {features}")
         if drafts := ", ".join(f"{name} ({at})" for name, at in state.drafts.items()):
             notes.append(
-                f"the table uses features for readers that are drafts; it is judged by the pinned protocol: {drafts}"
+                f"the table uses draft reader features; it is judged by the pinned protocol: {drafts}"
             )
         if set(CATALOG_MANAGED) & state.features:
             notes.append(

@@ -85,8 +85,8 @@ class ClaimedPartition(Claim):
     def _false(self, values: ChunkValues, held: str, actual: str) -> Violation:
         claim, owner, chunk = self.claim, self.owner, values.chunk
         return Violation(
-            f"the partition value {claim.name} ({claim.transform} of column {chunk.column}) of {owner.name} is "
-            f"{claim.written}, and {held}",
+            f"the partition value {claim.name} ({claim.transform} of column {chunk.column}) "
+            f"of {owner.name} is {claim.written}, but {held}",
             claim_field(owner.file, claim.place),
             expected=f"the {claim.transform} of {actual}",
             actual=claim.written,

@@ -170,7 +170,7 @@ class _BitmapReader:
             zip(keys.tolist(), counts.tolist(), flags.tolist(), strict=True)
         ):
             if offsets is not None and offsets[index] != self._at - start:
-                at = f"offset of container {index} is {offsets[index]}, and it begins at {self._at - start}"
+                at = f"offset of container {index} is {offsets[index]}, but it begins at {self._at - start}"
                 raise self._wrong(at, f"offsets[{index}]", 0, str(self._at - start))
             self._container(base + (key << CONTAINER_BITS), index, numbers, has_runs=bool(has_runs))
 
@@ -203,7 +203,7 @@ class _BitmapReader:
                     f"the runs of {name} do not ascend", f"{name}.numbers", size, "ascending runs"
                 )
         if number_count != count:
-            said = f"{name} is said to hold {count} numbers, and holds {number_count}"
+            said = f"{name} claims {count} numbers, but holds {number_count}"
             raise self._wrong(said, f"{name}.numbers", size, f"{count} numbers", str(number_count))
         self._containers.append(BitmapContainer(base, form, start, self._at, count))
 
@@ -213,7 +213,7 @@ class _BitmapReader:
     def _take(self, size: int, name: str) -> bytes:
         raw = self._data[self._at : self._at + size]
         if len(raw) < size:
-            said = f"{size} bytes are needed for {name}, where {len(raw)} are left"
+            said = f"{name} needs {size} bytes, but only {len(raw)} are left"
             raise Malformed(said, field=self._named(name), offset=self._at, length=len(raw), expected=f"{size} bytes", actual=f"{len(raw)} bytes")  # fmt: skip
         self._at += size
         return raw

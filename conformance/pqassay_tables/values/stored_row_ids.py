@@ -44,8 +44,9 @@ def ids_given_away(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
             place = int(beyond.argmax())
             actual, group = int(stored[place]), chunk.row_group
             yield Violation(
-                f"row {values.row_of(place)} of row group {group} of {owner.name} has the stored row id {actual}, "
-                f"and the next one of the table is {ids.end}{others(int(beyond.sum()))}",
+                f"row {values.row_of(place)} of row group {group} of {owner.name} has the "
+                f"stored row id {actual}, but the table's next row id is "
+                f"{ids.end}{others(int(beyond.sum()))}",
                 in_footer(chunk.file, chunk.path) / "meta_data",
                 expected=f"0 to {ids.end - 1}",
                 actual=str(actual),
@@ -105,7 +106,7 @@ class DistinctRowIds(JoinedRows):
                 yield Violation(
                     f"rows {before} and {after} of {self._owner.name} have the row id {actual}{others(int(again.sum()))}",
                     in_footer(self.file, f"row_groups[0].columns[{ordinal}]") / "meta_data",
-                    expected="an id of its own for each row",
+                    expected="a unique id for each row",
                     actual=f"{actual} twice",
                     column=self.file.leaves[ordinal].name,
                     remedy=self._owner.claims.remedy,

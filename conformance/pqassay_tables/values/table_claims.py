@@ -37,7 +37,7 @@ def removed(values: ChunkValues) -> Any:
 
     rows = file.part(DeletionVector).removed(chunk.row_group, values.entries)
     if chunk.leaf.max_repetition_level:
-        raise NotChecked("rows of lists are not told apart where some of them are deleted", "tool")
+        raise NotChecked("rows of lists cannot be distinguished if some of them are deleted", "tool")
     return rows
 
 
@@ -128,8 +128,8 @@ def leaves_out(
     """The violation of a bound that excludes a value."""
     written, group = owner.written(bound), values.chunk.row_group
     message = (
-        f"the {bound.metric.value} {owner.of(bound.column)} is {written}, "
-        f"and row {values.row_of(place)} of row group {group} holds {held}{others(total)}"
+        f"the {bound.metric.value} {owner.of(bound.column)} is {written}, but row "
+        f"{values.row_of(place)} of row group {group} holds {held}{others(total)}"
     )
     return owner.false(bound.column, bound.metric, message, expected, written, group)
 
@@ -282,7 +282,10 @@ class ClaimedCounts(OfAllChunks):
         """Yield a violation if the claimed count differs from the sum over all chunks."""
         counted, rows = (sum(each[place] for each in taken) for place in (0, 1))
         if not self.is_right(claimed, counted, rows):
-            message = f"the {self.metric.value} {self.owner.of(column)} is {claimed}, and {counted} values {self.are}"
+            message = (
+                f"the {self.metric.value} {self.owner.of(column)} is {claimed}, but "
+                f"{counted} values {self.are}"
+            )
             yield self.owner.false(column, self.metric, message, str(counted), str(claimed))
 
 
@@ -328,6 +331,6 @@ class MetBounds(OfAllChunks):
             if bound.stored is None or not self.has_to_be_met(bound) or any(met[place] for _, met in taken):
                 continue
             written = self.owner.written(bound)
-            message = f"the {bound.metric.value} {self.owner.of(column)} is {written}, which no row holds"
+            message = f"the {bound.metric.value} {self.owner.of(column)} is {written}, but no row holds it"
             expected = f"the {'greatest' if bound.above else 'least'} value, or tightBounds false"
             yield self.owner.false(column, bound.metric, message, expected, written)

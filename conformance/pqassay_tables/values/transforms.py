@@ -91,7 +91,7 @@ def _unreadable(claim: PartitionValue) -> NotChecked:
 
 def _strange(values: ChunkValues, kind: str) -> NotChecked:
     stored = logical_name(values.chunk.leaf.element) or "its physical type"
-    return NotChecked(f"values of type {kind} that are stored as {stored} are not transformed", "tool")
+    return NotChecked(f"values of type {kind} stored as {stored} are not transformed", "tool")
 
 
 def _array(values: ChunkValues) -> Any:

@@ -43,7 +43,7 @@ def index(
             "--columns",
             "-c",
             metavar="COLUMN[,COLUMN...]",
-            help="Columns to index: embeds the first; all go into the index table.",
+            help="Columns to index. The first is embedded; the index table has all.",
         ),
     ],
     kind: Annotated[
@@ -171,8 +171,7 @@ def tell(done: IndexRun) -> None:
     typer.echo(printable(summary))
     if refused:
         typer.echo(
-            "Refused files are as they were, and queries read them whole. "
-            "`pqassay check` says more about a damaged one.",
+            "Refused files are unchanged, and queries read them completely. `pqassay check` explains damage.",
             err=True,
         )
         raise typer.Exit(1)

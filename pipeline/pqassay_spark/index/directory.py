@@ -87,7 +87,7 @@ def index_directories(
     """
     if is_uri(local_path(root)):
         raise Refused(
-            f"{os.fspath(root)} is not a local path; index directories are written into local files only"
+            f"{os.fspath(root)} is not a local path; index directories can only be written into local files"
         )
     listing = list_files(root)
     troubled = [

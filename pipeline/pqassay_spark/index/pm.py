@@ -93,9 +93,7 @@ def generate_files(
         _require_one_each(listing)
     base = None if into is None else Path(into).absolute()
     if base is not None and listing.is_folder and base.resolve().is_relative_to(Path(listing.root).resolve()):
-        raise Refused(
-            f"{base} is inside of {listing.root}, whose Parquet files it would link to; name a folder outside"
-        )
+        raise Refused(f"{base} is inside {listing.root}; name a folder outside it")
     troubled = [
         PmOutcome(name, Outcome.REFUSED, file.trouble)
         for file in listing.files
@@ -136,8 +134,9 @@ def _require_one_each(listing: Listing) -> None:
     if crowded:
         others = f", and {len(crowded) - 1} more folders do likewise" if len(crowded) > 1 else ""
         raise Refused(
-            f"{Path(listing.root, crowded[0])} holds {counts[crowded[0]]} Parquet files{others}; a folder has one "
-            f"{pm.FILE_NAME}, which describes one. Use --into FOLDER, which gets FOLDER/NAME/{pm.FILE_NAME} for each file"
+            f"{Path(listing.root, crowded[0])} holds {counts[crowded[0]]} Parquet "
+            f"files{others}; a folder has one {pm.FILE_NAME}, which describes a single file. "
+            f"Use --into FOLDER, which writes FOLDER/NAME/{pm.FILE_NAME} for each file"
         )
 
 
@@ -173,7 +172,7 @@ def _link(file: _Work) -> None:
     if place.is_symlink() and str(place.readlink()) == leads_to:
         return
     if place.exists() and not place.is_symlink():
-        raise Refused(f"{place} is a file of its own, and not a link to {data}")
+        raise Refused(f"{place} is a file, not a link to {data}")
     link = folder / f".{pm.DATA_NAME}.{os.getpid()}"
     link.unlink(missing_ok=True)
     link.symlink_to(leads_to)

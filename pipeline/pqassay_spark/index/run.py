@@ -111,8 +111,8 @@ def index_files(
     settings = Settings(names_of_columns, None, 0, force, inside_table, max_bytes)
     if folder is None and len(names_of_columns) > 1:
         raise Refused(
-            f"a file holds one index, that of {names_of_columns[0]}; other columns need an index table, "
-            "which is switched off: name its folder (--table), or a single column"
+            f"a file holds only the index of {names_of_columns[0]}; for other columns, name "
+            "the folder of an index table (--table), or name one column"
         )
     if folder is None:
         outcomes = _run(spark, settings, listing, Survey(), progress)
@@ -126,7 +126,7 @@ def index_files(
         if table is not None and known.damaged and not known.parts:
             # Unreadable parts are removed at the end, so first make sure that the folder is really an index table.
             raise Refused(
-                f"{folder}: no part of it can be read; if it is an index table, remove it, else name another folder"
+                f"{folder} cannot be read; if it is an index table, remove it, else name another folder"
             )
         with table_upkeep.run_number(folder) as run:
             settings = Settings(names_of_columns, str(folder.resolve()), run, force, inside_table, max_bytes)
@@ -173,8 +173,9 @@ def _require_sense(listing: Listing, columns: Sequence[str], *, inside_table: bo
         table = enclosing_table(Path(listing.root, "file"))
     if table and not inside_table:
         raise Refused(
-            f"{listing.root} belongs to {table}, whose manifests record the sizes of its files: readers would fail. "
-            "Index files before they are added to the table, or say --inside-table"
+            f"{listing.root} belongs to {table}, whose manifests record file sizes: readers "
+            "would fail. Index files before they are added to the table, or use "
+            "--inside-table"
         )
     for column in columns:
         folder = f"{column}="
@@ -184,8 +185,8 @@ def _require_sense(listing: Listing, columns: Sequence[str], *, inside_table: bo
             for name in file.names
         ):
             raise Refused(
-                f"column {column} is in the names of the folders ({folder}…), by which engines choose files anyhow; "
-                "it needs no index"
+                f"column {column} is in the folder names ({folder}…), which engines already "
+                "use to select files; it does not need an index"
             )
 
 

@@ -93,12 +93,12 @@ def require_table_folder(folder: Path, root: str, *, is_folder: bool = True) -> 
     """
     place, data = Path(os.path.realpath(folder)), Path(os.path.realpath(root))
     if place == data:
-        raise Refused(f"{folder} is the indexed folder; the table needs one of its own")
+        raise Refused(f"{folder} is the indexed folder; the table needs its own folder")
     below = place.relative_to(data).parts if is_folder and place.is_relative_to(data) else ()
     if below and not any(name.startswith((".", "_")) for name in below):
         raise Refused(
-            f"{folder} is inside the indexed folder, whose readers would take it for data; "
-            "name a folder beside it, or one whose name begins with _"
+            f"{folder} is inside the indexed folder, so readers would read it as data; name a "
+            "folder beside it, or a name that begins with _"
         )
     folder.mkdir(parents=True, exist_ok=True)
     for name in sorted(os.listdir(folder)):  # noqa: PTH208 - names are wanted
@@ -143,7 +143,7 @@ def _counted(path: Path) -> pa.Table:
                 "name another folder for the table"
             )
         if not file.schema_arrow.equals(index_table.SCHEMA):
-            raise ValueError("it has other columns than an index table")
+            raise ValueError("its columns are not those of an index table")
         for _ in file.iter_batches(columns=["value"]):
             pass  # the values are not used here, but a part whose values cannot be read is useless
         keys = ["path", "column", "size", "modified"]

@@ -106,7 +106,7 @@ def _require_listener(address: str) -> None:
     except ValueError:
         host, port = None, PORT
     if not host:
-        raise SparkStartError(f"{address!r} is not the address of a server: sc://host:{PORT} is one")
+        raise SparkStartError(f"{address!r} is not the address of a server, such as sc://host:{PORT}")
     try:
         socket.create_connection((host, port), timeout=CONNECT_SECONDS).close()
     except OSError as error:

@@ -103,7 +103,7 @@ def run_tasks(
         else:
             results += lost(died.items[0])
             done_items += 1
-    raise JobError(f"Python workers died in {MOST_ROUNDS} jobs; is there enough memory for them?")
+    raise JobError(f"Python workers died in {MOST_ROUNDS} jobs; do they have enough memory?")
 
 
 Answers = dict[int, list[Any]]

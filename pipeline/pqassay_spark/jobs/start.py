@@ -129,8 +129,9 @@ def start_trouble(text: str, master: str) -> str:
         return f"The master {master} does not answer, or ended the application at once."
     if "JAVA_GATEWAY_EXITED" in text:
         return (
-            "Java ended before Spark had started. What it said is above; often there is too little memory, or an "
-            "option in JAVA_TOOL_OPTIONS, SPARK_SUBMIT_OPTS or PYSPARK_SUBMIT_ARGS that this Java does not know."
+            "Java ended before Spark had started; its output is above. Often memory is "
+            "short, or this Java does not know an option in JAVA_TOOL_OPTIONS, "
+            "SPARK_SUBMIT_OPTS or PYSPARK_SUBMIT_ARGS."
         )
     return f"Spark does not start: {plain_words(text)}"
 

@@ -143,8 +143,8 @@ def _numbered(spark: SparkSession, rows: int, files: int, tasks: int, *, skew: b
 
     if not (files <= rows <= MOST_ROWS and files <= MOST_FILES):
         raise ValueError(
-            f"{rows} rows in {files} files: each file needs a row, and there may be at most {MOST_FILES} files "
-            f"and {MOST_ROWS} rows"
+            f"{rows} rows in {files} files: each file needs at least one row; at most "
+            f"{MOST_FILES} files and {MOST_ROWS} rows are allowed"
         )
     power = 3 if skew else 1
 

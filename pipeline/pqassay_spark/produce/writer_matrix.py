@@ -142,7 +142,7 @@ def _features(text: str) -> frozenset[str]:
 
 
 CONTAINERS = (
-    _flat("defaults", "What Spark writes when it is told nothing", "row groups: 1, city: codec SNAPPY, city: DATA_PAGE, city: dictionary, city: column index, city: offset index, city: crc, city: bounds, city: STRING, founded: encoding PLAIN", "city: bloom filter, city: pages, code: STRING"),
+    _flat("defaults", "What Spark writes by default", "row groups: 1, city: codec SNAPPY, city: DATA_PAGE, city: dictionary, city: column index, city: offset index, city: crc, city: bounds, city: STRING, founded: encoding PLAIN", "city: bloom filter, city: pages, code: STRING"),
     _codec("none", "nothing", "UNCOMPRESSED"),
     _codec("gzip", "gzip", "GZIP"),
     _codec("zstd", "Zstandard", "ZSTD"),

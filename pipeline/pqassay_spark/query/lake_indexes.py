@@ -178,7 +178,7 @@ def loading(root: str | os.PathLike[str], columns: Collection[str], believed: Be
         before = identities(folder)
         kinds = _guessed(folder, before, columns)
         if not kinds:
-            raise LookupError("no column is guessed that could have an index")
+            raise LookupError("the columns that could have an index are unknown")
         return LakeIndexes.load(root, kinds, believed, before=before)
 
     with ThreadPoolExecutor(1, thread_name_prefix="pqassay-indexes") as pool:

@@ -191,8 +191,9 @@ def spark_value(literal: Any, kind: DataType) -> Any:
             raise Refused(f"{literal[:50]!a} is not text: it holds half a surrogate pair") from None
         if isinstance(literal, TypedText) and isinstance(kind, StringType):
             raise Refused(
-                f"{str(literal)!r} has a type, and the column is text, which Spark would convert; write the text alone, "
-                "or leave the condition out here and apply it to the DataFrame: .where(...)"
+                f"{str(literal)!r} has a type, but the column is text, which Spark would "
+                "convert; write only the text, or apply the condition to the DataFrame: "
+                ".where(...)"
             )
     elif isinstance(literal, float) and isinstance(kind, DecimalType):
         exact = Decimal(repr(literal))

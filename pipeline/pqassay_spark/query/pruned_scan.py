@@ -123,8 +123,8 @@ def plan_read(
     left_out = sorted(skipped.values()) if scan is not None else []
     if scan is None:
         warnings.warn(
-            f"{os.fspath(root)}: {len(skipped)} of {len(listed)} files could be skipped, but Spark does not select "
-            "those that are left; it reads all of them",
+            f"{os.fspath(root)}: {len(skipped)} of {len(listed)} files could be skipped, but "
+            "Spark cannot select the others; it reads all of them",
             PruningWarning,
             stacklevel=3,
         )

@@ -125,8 +125,9 @@ def estimated(lake: Lake, asked: Question, needed: Mask, must: Mask) -> list[Est
         path, group = lake.known[int(lake.file_of[first])].name, int(lake.group_of[first])
         others = f", and {len(doubtful) - 1:,} others" if len(doubtful) > 1 else ""
         raise Refused(
-            f"{asked.estimates[0].function.upper()} is answered from sketches, which cannot be divided, and metadata does not say "
-            f"that the condition is true of all rows or of none in row group {group} of {path}{others}"
+            f"{asked.estimates[0].function.upper()} is answered from sketches of whole row "
+            f"groups, but metadata cannot show that all or no rows match in row group {group} "
+            f"of {path}{others}"
         )
     sketched: list[_Sketched] = []
     for number in np.unique(lake.file_of[needed]).tolist():
@@ -225,14 +226,15 @@ def _what_lacks(aggregate: Aggregate, kind: IndexType, lacking: Sequence[_Sketch
     of_it = file.entries.get((kind, aggregate.column or ""), ())
     if any(entry.granularity is Granularity.FILE and file.blobs[entry.entry.key] for entry in of_it):
         return (
-            f"{asked}, and {file.name} has one of the whole file alone, where the condition is true of {len(lacking[0].row_groups)} "
-            f"of its row groups{others}; {add} --granularity row-group"
+            f"{asked}; {file.name} only has one of the whole file, but the condition is true "
+            f"of only {len(lacking[0].row_groups)} of its row groups{others}; {add} "
+            "--granularity row-group"
         )
     names = "index directory", f"{kind.name} of {aggregate.column} by "
     for aside in (entry for entry in file.directory.aside if entry.name.startswith(names)):
         help_of_it = f"pqassay index refresh {quoted}" if aside.reason.startswith("stale") else add
-        return f"{asked}, and {file.name} has none that is good{others}: {aside}; {help_of_it}"
-    return f"{asked}, and {file.name} has no such entry of that column{others}; {add}"
+        return f"{asked}; {file.name} has no usable sketch{others}: {aside}; {help_of_it}"
+    return f"{asked}; {file.name} has no such sketch of that column{others}; {add}"
 
 
 # --------------------------------------------------------------------------------------------------- the sketches

@@ -35,7 +35,7 @@ def database() -> Any:
     try:
         import duckdb  # noqa: PLC0415 - an extra
     except ModuleNotFoundError:
-        raise Refused("questions are answered with DuckDB: pip install '.[reader]' in a checkout") from None
+        raise Refused("answering questions needs DuckDB: pip install '.[reader]' in a checkout") from None
     return duckdb.connect(config={"enable_external_access": False})
 
 
@@ -52,7 +52,9 @@ def plain(values: Any, name: str) -> Any:
         if types.is_null(kind):
             return values.cast(pa.int32())
     except (pa.ArrowException, ValueError) as error:
-        raise Refused(f"column {name} is {kind}, and DuckDB has decimals of 38 digits: {error}") from None
+        raise Refused(
+            f"column {name} is {kind}, but decimals in DuckDB have at most 38 digits: {error}"
+        ) from None
     return pc.if_else(pc.is_valid(values), True, None) if types.is_nested(kind) else values
 
 

@@ -185,7 +185,7 @@ def _scan(request: Request, trust: str) -> Answer:
     answer = rows_of(rows.to_table(), request["columns"])
     if not index or rows.counters.used:
         return {"answer": "accept", "rows": answer}
-    nothing = "nothing in the file says anything about the predicate that can be trusted"
+    nothing = "the file has no trusted metadata about the predicate"
     message = rows.messages.get(request["file"], nothing)
     return {"answer": "ignored-index", "rows": answer, "message": message}
 

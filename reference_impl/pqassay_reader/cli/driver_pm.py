@@ -38,7 +38,7 @@ def encode(request: Request) -> Answer:
 
     value = _value_of(request)
     if value.previous_sizes:
-        raise Refused("the value has snapshots before it, about which nothing else is known")
+        raise Refused("the value has earlier snapshots, which are not given")
     write_whole(request["output"], create(value))
     return {"answer": "accept"}
 

@@ -239,7 +239,7 @@ class Kind:
             return "write a time with its zone, as '2024-01-31 12:30:00Z'"
         if self._width == UUID_WIDTH:
             return f"write {UUID_WIDTH} bytes as x'00ff', or a UUID as UUID '00000000-0000-0000-0000-000000000000'"
-        return FAMILIES[self.family][0] if self.family else "only IS NULL can be asked of it"
+        return FAMILIES[self.family][0] if self.family else "only IS NULL is supported for it"
 
 
 def _nanoseconds(value: Any, kind: Any, name: str) -> Fraction:

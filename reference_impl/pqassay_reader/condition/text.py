@@ -58,7 +58,7 @@ def parsed_sql(text: str, what: str, message: Callable[[str], str], **options: A
     Raises `Refused` if it is too long or too deep, and with ``message`` if it is not SQL.
     """
     if len(text) > LONGEST:
-        raise Refused(f"the {what} has {len(text)} characters, where {LONGEST} are the most")
+        raise Refused(f"the {what} has {len(text)} characters; the limit is {LONGEST}")
     try:
         return sqlglot.parse_one(text, **options)
     except SqlglotError as error:
@@ -206,7 +206,7 @@ def _cast(node: Any) -> Any:
     is_text = isinstance(value, str) and CASTS_OF_TEXT.fullmatch(kind) is not None
     if is_text and (kind != "DATE" or _DAY.fullmatch(value)):
         return value if kind in ("TEXT", "VARCHAR") else TypedText(value)
-    raise _refusal(node, "may change the constant by its cast; write what it results in, without a cast")
+    raise _refusal(node, "may change the constant by its cast; write the result of the cast instead")
 
 
 def _number(text: str) -> int | float | Decimal:

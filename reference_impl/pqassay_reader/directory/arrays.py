@@ -144,7 +144,7 @@ def read_indexes(located: Sequence[Located]) -> list[Sets | Sums | None]:
 
 def _require_parts(count: int, parts: Parts) -> None:
     if count != len(parts):
-        raise Malformed(f"the blob has {count} parts, where the file has {len(parts)}", rule="DIR-021")
+        raise Malformed(f"the blob has {count} parts, but the file has {len(parts)}", rule="DIR-021")
 
 
 def _open_sets(usable: UsableEntry, blob: Blob) -> tuple[list[Packed], Callable[[Sequence[Any]], Sets]]:
@@ -173,13 +173,13 @@ def _open_sums(usable: UsableEntry, blob: Blob) -> tuple[list[Packed], Callable[
     measure = usable.leaves[-1]
     if places.head.key_count != len(usable.leaves) - 1:
         raise Malformed(
-            f"the blob has {places.head.key_count} keys, where the entry has {len(usable.leaves) - 1}",
+            f"the blob has {places.head.key_count} keys, but the entry has {len(usable.leaves) - 1}",
             rule="DIR-031",
         )
     kind = sum_kind(measure)
     if places.head.sum_kind != kind:
         raise Malformed(
-            f"sums of kind {places.head.sum_kind}, where the column has {kind.name}", rule="DIR-031"
+            f"sums of kind {places.head.sum_kind}, but the column needs {kind.name}", rule="DIR-031"
         )
     count = places.head.group_count
     groups = np.frombuffer(blob.data, np.dtype(Group.dtype), count, places.groups.start)
@@ -190,7 +190,7 @@ def _open_sums(usable: UsableEntry, blob: Blob) -> tuple[list[Packed], Callable[
     rows = np.zeros(len(blob.parts), np.int64)
     np.add.at(rows, part, rows_of_groups.astype(np.int64))
     if (rows != blob.parts.row_count).any():
-        raise Malformed("the groups of a part do not have as many rows as it has", rule="DIR-033")
+        raise Malformed("the rows of the groups do not add up to the rows of the part", rule="DIR-033")
     there: list[Mask] = []
     for place in places.keys:
         nulls = np.frombuffer(blob.data, np.uint8, count, place.nulls.start)

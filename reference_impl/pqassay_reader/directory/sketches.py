@@ -47,9 +47,7 @@ def read_sketches(
     blob = read_blob(usable, source, framing, metadata)
     made = split_sketches(blob.data)
     if len(made) != len(blob.parts):
-        raise Malformed(
-            f"the blob has {len(made)} parts, where the file has {len(blob.parts)}", rule="DIR-021"
-        )
+        raise Malformed(f"the blob has {len(made)} parts, but the file has {len(blob.parts)}", rule="DIR-021")
     for number, sketch in enumerate(made):
         problem = preamble_problem(usable.type.name, sketch)
         if problem:

@@ -108,7 +108,7 @@ class Written:
             case "nested_field_ref":
                 parts = [self._next() for _ in range(int(value))]
                 if any(kind != "field_ref" for kind, _ in parts):
-                    raise ValueError("a path that is not only names")
+                    raise ValueError("a path with something other than names")
                 column = tuple(part for _, part in parts)
             case "call":
                 name = value
@@ -144,7 +144,7 @@ def _metadata(schema: pa.Schema) -> Iterator[tuple[str, str]]:
     for line in text.split(f"{_MARK}\n", 1)[1].split("\n"):
         match = _LINE.fullmatch(line)
         if match is None:
-            raise ValueError("a name that goes over several lines")
+            raise ValueError("a name with a line break")
         yield match["key"], match["value"]
 
 
@@ -262,7 +262,7 @@ def _constant(scalar: Any, kind: Kind) -> Any:
     types, column, other = pa.types, kind.arrow, Kind(compared_type(scalar.type))
     if kind.moment is not None and kind.moment == other.moment:
         if types.is_timestamp(column) and (column.tz is None) != (other.arrow.tz is None):
-            raise LookupError("a clock and an instant")
+            raise LookupError("a timestamp without a zone and one with a zone")
         if not types.is_date64(other.arrow):
             return Moment(kind.moment, scalar.value * (1 if kind.moment == "date" else int(other.step or 1)))
     value: Any = scalar.as_py()

@@ -161,7 +161,7 @@ def read_part(path: str | os.PathLike[str], columns: Collection[str] | None = No
     except (pa.ArrowException, OSError, ValueError) as error:
         raise Undecodable(f"{os.fspath(path)}: {' '.join(str(error).split())}") from error
     if not table.schema.equals(SCHEMA):
-        raise Refused(f"{os.fspath(path)} has other columns than an index table")
+        raise Refused(f"the columns of {os.fspath(path)} are not those of an index table")
     if columns is not None:
         table = table.filter(pc.is_in(table.column("column"), pa.array(sorted(columns), pa.string())))
     return table

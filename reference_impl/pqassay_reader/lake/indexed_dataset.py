@@ -130,7 +130,7 @@ class Pruning:
         """The reason why a single file is kept or skipped."""
         number, decision = self._numbers[path], self._decision
         if decision.kept[number] and path not in self._there:
-            return "its partition holds no such row"
+            return "no row of its partition matches"
         return decision.known.why(number, decision.condition, decision.sets, decision.left)
 
     @cached_property
@@ -404,7 +404,7 @@ class IndexedDataset(pads.FileSystemDataset):
 
     def _require_shared(self) -> _Shared:
         if self._shared is None:
-            raise ValueError("this dataset knows no indexes; open it with open_indexed")
+            raise ValueError("this dataset has no indexes; open it with open_indexed")
         return self._shared
 
 

@@ -195,11 +195,11 @@ class Described:
         if index.layout is not idx1.Layout.PUBLISHED:
             return f"its index has the layout of {index.layout.value}"
         if index.mistrust:
-            return f"its companion record does not count: {index.mistrust}"
+            return f"its companion record is not trusted: {index.mistrust}"
         if self.vouched is None:
             return "its index has no companion record, and is not trusted without one"
         lost = index.lost
-        return f"its index is lossy: the published reader does not get {lost[0][:60]!r}" if lost else ""
+        return f"its index is lossy: the published reader loses {lost[0][:60]!r}" if lost else ""
 
     def why_not(self, column: str) -> str:
         """Why an index may not be used for a top-level column; empty if it may."""
@@ -208,17 +208,17 @@ class Described:
         if self.columns is not None and column not in self.columns:
             return f"{about}which was not asked for"
         if place < 0:
-            return f"{about}which the dataset does not have once"
+            return f"{about}which the dataset has several times or not at all"
         if column in self.partitions:
-            return f"{about}whose values are those of the folders' names"
+            return f"{about}whose values come from folder names"
         kind = self.schema.field(place).type
         return "" if indexable(kind) else f"{about}which the dataset reads as {kind}"
 
     def why_no_set(self, leaf: SchemaLeaf) -> str:
         """Why sets of a column may not be used; empty if they may."""
         if not is_column_of(self.schema, leaf):
-            return "the dataset does not have the column once"
-        return "its values are those of the folders' names" if leaf.path[0] in self.partitions else ""
+            return "the dataset has the column several times or not at all"
+        return "its values come from folder names" if leaf.path[0] in self.partitions else ""
 
     def column_of(self, file: KnownFile) -> str | None:
         """The column of an index that must be fetched from a file; ``None`` if it was read with the footer, or is not usable."""
@@ -263,7 +263,7 @@ def know_files(
     for column, rows in contents.columns.items() if contents is not None else ():
         if not described.why_not(column):
             facts, stale = _fresh(listed, schema, column, rows)
-            unknown |= dict.fromkeys(stale, "it was changed after the index table was made")
+            unknown |= dict.fromkeys(stale, "it changed after the index table was written")
             whole[column].append(facts)
             covered[facts.sets.parts.row_group] = True
     files: list[KnownFile | None] = [None] * len(listed.paths)
@@ -340,7 +340,7 @@ def _table_folder(listed: ListedFiles, table: str | None) -> str | None:
     if table is None:
         return None
     if not listed.folder:
-        raise ValueError("an index table speaks of the files of a folder; name the folder, not files")
+        raise ValueError("an index table describes the files of a folder; name the folder, not files")
     if table != AUTO:
         if not parts(table):
             raise FileNotFoundError(f"{table}: there is no index table")

@@ -82,7 +82,7 @@ def _well_formed(source: Source, framing: Framing, metadata: FileMetaData, index
     for pair in metadata.key_value_metadata or []:
         if pair.key == idx1.LENGTH_KEY and pair.value != str(len(blob.payload)):
             raise Malformed(
-                f"the key {idx1.LENGTH_KEY} is {pair.value!r}, the payload has {len(blob.payload)} bytes",
+                f"the key {idx1.LENGTH_KEY} is {pair.value!r}, but the payload has {len(blob.payload)} bytes",
                 rule="IDX1-031",
                 field="footer",
             )
@@ -99,18 +99,23 @@ def _companion(
     raw = source.read(blob.start, blob.end - blob.start)
     for name, there, here in idx1_companion.companion_disagreements(record, blob, raw):
         raise Malformed(
-            f"the companion record's {name} is {there}, the blob's is {here}", rule="IDX1-021", field="footer"
+            f"the companion record's {name} is {there}, but the blob's is {here}",
+            rule="IDX1-021",
+            field="footer",
         )
     if record.row_count != metadata.num_rows:
         raise Malformed(
-            f"the companion record is about {record.row_count} rows, the file has {metadata.num_rows}",
+            f"the companion record describes {record.row_count} rows, but the file has {metadata.num_rows}",
             rule="IDX1-022",
             field="footer.num_rows",
         )
     named = [leaf for leaf in leaves(metadata) if leaf.is_at(record.column)]
     if len(named) != 1 or not is_string(named[0]) or named[0].max_repetition_level:
         raise Malformed(
-            f"the companion record names {'.'.join(record.column)}, no string column with one value a row",
+            (
+                f"the companion record names {'.'.join(record.column)}, which is not a string "
+                "column with one value per row"
+            ),
             rule="IDX1-018",
             field="footer.schema",
         )
@@ -149,6 +154,7 @@ def _difference(
         return f"the index lacks {lost[0]!r} of column {name}"
     if companion is not None and companion.null_count != there.null_count:
         return (
-            f"column {name} holds {there.null_count} nulls, the companion record says {companion.null_count}"
+            f"column {name} holds {there.null_count} nulls, but the companion record says "
+            f"{companion.null_count}"
         )
-    return "" if there.values or not values else f"column {name} holds no value, the index does"
+    return "" if there.values or not values else f"column {name} holds no value, but the index does"

@@ -193,7 +193,7 @@ def _designated_timestamp(header: Header) -> None:
     descending = column.flags & ColumnFlag.DESCENDING
     if HeaderFeature.SORTING_IS_DTS_ASC in header.features:
         path = f"column_descriptors[{position}].flags"
-        _require(not descending, "PM-010", "ascending says the header, descending the column", path)
+        _require(not descending, "PM-010", "the header says ascending, but the column says descending", path)
     _require(
         header.sorted_by[:1] == [(position, False)],
         "PM-036",
@@ -245,13 +245,16 @@ def _chain(snapshots: Sequence[Snapshot]) -> None:
         _require(
             before.unused_bytes <= here.unused_bytes,
             "PM-080",
-            f"{here.unused_bytes} unused bytes, where {before.unused_bytes} were before",
+            f"{here.unused_bytes} unused bytes, fewer than the previous {before.unused_bytes}",
             f"{path}.unused_bytes",
         )
         _require(
             before.parquet_file_size <= here.parquet_file_size,
             "PM-081",
-            f"a Parquet file of {here.parquet_file_size} bytes, where {before.parquet_file_size} were before",
+            (
+                f"a Parquet file of {here.parquet_file_size} bytes, fewer than the previous "
+                f"{before.parquet_file_size}"
+            ),
             f"{path}.parquet_footer_offset",
         )
 
@@ -301,7 +304,7 @@ def _statistics(source: Source, block: Block, position: int, column: pm.ColumnDe
         statistic = pm_block.find_statistic(block, position, side)
         size = side.size(chunk)
         if not chunk.stat_flags & side.inlined:
-            _require(size == 0, "PM-065", f"a size of {size}, and nothing in the slot", path)
+            _require(size == 0, "PM-065", f"a size of {size}, but an empty slot", path)
         if statistic is None:
             continue
         bound = _bound(source, block, position, side, statistic, end)
@@ -309,7 +312,7 @@ def _statistics(source: Source, block: Block, position: int, column: pm.ColumnDe
         _require(
             width in (None, len(bound)),
             "PM-066" if statistic.inlined else "PM-070",
-            f"{len(bound)} bytes, where a value has {width}",
+            f"{len(bound)} bytes, but a value has {width}",
             path,
             statistic.offset,
         )

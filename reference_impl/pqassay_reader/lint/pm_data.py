@@ -131,7 +131,7 @@ def _compare(stored: SnapshotValue, described: _Described) -> None:
 
 def _require_equal(rule: str, field: str, stated: object, true: object) -> None:
     if stated != true:
-        raise Malformed(f"{stated}, where the Parquet file has {true}", rule=rule, field=field)
+        raise Malformed(f"{stated}, but the Parquet file has {true}", rule=rule, field=field)
 
 
 def _compare_chunks(stored: SnapshotChunk, true: SnapshotChunk, path: str) -> None:
@@ -203,7 +203,7 @@ def _plain(values: Any) -> Any:
 
 
 def _untrue(rule: str, field: str, stated: object, true: object) -> Malformed:
-    return Malformed(f"{stated}, where the column holds {true}", rule=rule, field=field)
+    return Malformed(f"{stated}, but the column holds {true}", rule=rule, field=field)
 
 
 def _bounds(column: SnapshotColumn, chunk: SnapshotChunk, values: Any, field: str) -> None:

@@ -137,12 +137,12 @@ class ChunkClaims:
         offsets = [place.offset for place in places]
         ends = [place.offset + place.compressed_page_size for place in places]
         if not _ascends(rows, strictly=True) or any(map(operator.ge, offsets, ends)) or offsets[0] < start:
-            raise Mistrusted("the pages of the offset index are in no order")
+            raise Mistrusted("the pages of the offset index are not in order")
         end = start + self.facts.total_compressed_size
         if ends[-1] != end or rows[-1] >= self.row_count or offsets[0] != self.facts.data_page_offset:
             raise Mistrusted("the offset index does not cover the chunk")
         if offsets[1:] != ends[:-1]:
-            raise Mistrusted("bytes between two pages belong to none")
+            raise Mistrusted("there are bytes between two pages")
         return index
 
     # --8<-- [end:offset_index]
@@ -176,18 +176,18 @@ class ChunkClaims:
         if counts is None:
             return
         if any(count < 0 for count in counts):
-            raise Mistrusted("a page is said to hold fewer than no nulls")
+            raise Mistrusted("a page has a negative null count")
         if not self.is_flat:
             return
         starts = [place.first_row_index for place in self.offset_index.page_locations]
         rows = list(map(operator.sub, [*starts[1:], self.row_count], starts))
         if any(map(operator.gt, counts, rows)) or list(map(operator.eq, counts, rows)) != index.null_pages:
-            raise Mistrusted("a page is said to hold other nulls than rows")
+            raise Mistrusted("the null counts of the pages contradict their rows or null_pages")
 
     def _require_bounds(self, order: Order, lows: list[bytes], highs: list[bytes]) -> None:
         width = width_of(self.leaf.element)
         if width is not None and any(len(raw) != width for raw in (*lows, *highs)):
-            raise Mistrusted("a bound has another width than the type")
+            raise Mistrusted("the width of a bound differs from that of its type")
         least, greatest = keys(order, lows), keys(order, highs)
         if None in least or None in greatest or any(map(operator.gt, least, greatest)):
             raise Mistrusted("the bounds are not valid")
@@ -240,7 +240,7 @@ class ChunkClaims:
         if bloom_filter is None:
             raise Mistrusted("there is no bloom filter")
         if self.facts.bloom_filter_length not in (None, bloom_filter.length):
-            raise Mistrusted("the bloom filter has another length than the footer says")
+            raise Mistrusted("the length of the bloom filter differs from the one in the footer")
         if not bloom_filter.bitset.strip(b"\0"):
             # The chunk has no values; the null count shows the same.
             raise Mistrusted("the bloom filter is empty")

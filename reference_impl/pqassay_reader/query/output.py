@@ -81,7 +81,8 @@ class Output:
             return values if values.type == field.type else values.cast(field.type)
         except pa.ArrowException as error:
             raise Undecodable(
-                f"{file.target.name}: column {field.name} is {values.type}, and {field.type} in the first file: {error}"
+                f"{file.target.name}: column {field.name} is {values.type}, but {field.type} "
+                f"in the first file: {error}"
             ) from error
 
 

@@ -32,7 +32,7 @@ TITLES: dict[Rung, str] = {
     Rung.PAGES: "pages by column index and offset index",
     Rung.LATE: "columns of the condition first, the others for rows that are left",
     Rung.DICTIONARIES: "dictionaries that a page refers to, kept in the result",
-    Rung.FETCH: "neighbouring ranges in one request, several at once",
+    Rung.FETCH: "neighboring ranges in one request, several at once",
     Rung.STREAM: "batches in bounded memory, until enough rows are found",
 }
 """A short description of each rung."""
@@ -52,6 +52,6 @@ def rungs_without(names: Iterable[str]) -> frozenset[Rung]:
     left = set(ALL)
     for name in names:
         if name not in list(Rung):
-            raise Refused(f"there is no rung {name}; rungs are: {', '.join(Rung)}")
+            raise Refused(f"there is no technique {name}; techniques are: {', '.join(Rung)}")
         left.discard(Rung(name))
     return frozenset(left)

@@ -157,7 +157,7 @@ def _require_columns(value: SnapshotValue) -> None:
     if value.bloom_columns and not 0 <= value.bloom_columns[0] <= value.bloom_columns[-1] < count:
         raise Refused(f"columns with bloom filters are {list(value.bloom_columns)}, of {count}")
     if value.bloom_external and not value.bloom_columns:
-        raise Refused("bloom filters are said to be in the Parquet file, and no column has any")
+        raise Refused("bloom filters are marked as in the Parquet file, but no column has any")
     if value.squash_tracker == NONE:
         raise Refused("a squash tracker of -1 means none: leave it out")
 
@@ -224,7 +224,7 @@ def _chunk(chunk: SnapshotChunk, used: int, path: str) -> tuple[pm.ColumnChunk, 
             raise Refused(f"{path}: an empty bound looks like a missing one: leave it out")
         if len(bound) > MOST_OUT_OF_LINE:
             raise Refused(
-                f"{path}: a bound of {len(bound)} bytes, where {MOST_OUT_OF_LINE} are the most that can be referred to; "
+                f"{path}: a bound of {len(bound)} bytes; at most {MOST_OUT_OF_LINE} are possible: "
                 "leave it out, or let the Parquet writer shorten it"
             )
         with naming(path):
@@ -395,5 +395,5 @@ def _scratchpad(entries: Sequence[tuple[int, bytes]]) -> bytes:
             }
         )
     if len(raw) > pm.MOST_SCRATCHPAD:
-        raise Refused(f"a scratchpad of {len(raw)} bytes, where {pm.MOST_SCRATCHPAD} are the most")
+        raise Refused(f"a scratchpad of {len(raw)} bytes; at most {pm.MOST_SCRATCHPAD} are possible")
     return raw

@@ -258,12 +258,12 @@ def _require_progress(storage: Storage, base: _Base, value: SnapshotValue) -> No
     before = base.head.fields
     if value_size(value) < before.parquet_file_size:
         raise Refused(
-            f"the Parquet file had {before.parquet_file_size} bytes and is said to have {value_size(value)}: it is not what "
-            "the snapshot before describes, with more behind it; rewrite the file"
+            f"the Parquet file had {before.parquet_file_size} bytes, but the new snapshot says {value_size(value)}: a file "
+            "may only grow; rewrite the file"
         )
     if value.unused_bytes < before.unused_bytes:
         raise Refused(
-            f"the Parquet file had {before.unused_bytes} unused bytes and is said to have {value.unused_bytes}: only a rewrite reduces them; rewrite the file"
+            f"the Parquet file had {before.unused_bytes} unused bytes, but the new snapshot says {value.unused_bytes}: only a rewrite reduces them; rewrite the file"
         )
     if value.previous_sizes:
         chain = tuple(

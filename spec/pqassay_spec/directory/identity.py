@@ -176,7 +176,7 @@ def why_stale(entry: Entry, footer: FileMetaData, digest: Digest = xxh64) -> str
     """
     rows = sum(group.num_rows for group in footer.row_groups)
     if entry.head.row_count != rows:
-        return f"it describes {entry.head.row_count} rows, the file has {rows}"
+        return f"it describes {entry.head.row_count} rows, but the file has {rows}"
     try:
         shape = shape_of(footer, entry.columns, digest)
     except Malformed as error:

@@ -116,7 +116,7 @@ def why_not_trusted(
     for name, there, here in companion_disagreements(record, blob, raw):
         return f"its {name} is {there}, the blob's is {here}"
     if record.row_count != row_count:
-        return f"its row_count is {record.row_count}, the file has {row_count} rows"
+        return f"its row_count is {record.row_count}, but the file has {row_count} rows"
     if not is_described(record.column, columns):
         return f"{'.'.join(record.column)} is not a string column with one value a row"
     return "" if record.lossless else "it says that values were lost"

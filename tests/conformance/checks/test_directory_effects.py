@@ -56,7 +56,7 @@ def test_a_false_entry_is_one_finding_from_the_first_tier_on_that_tells(
     ("name", "notes"),
     [
         ("sets-of-pages", []),
-        ("extension-taken-by-another", ["what the extension of footer holds is not judged"]),
+        ("extension-taken-by-another", ["the content of the extension of footer is not judged"]),
     ],
 )
 def test_blobs_in_the_extension_are_judged_and_those_of_others_are_not(name: str, notes: list[str]) -> None:

@@ -39,7 +39,7 @@ def test_bounds_that_cannot_be_read_keep_no_rule_but_their_own_from_being_tested
 def test_a_rank_that_is_wrong_is_that_of_a_plain_number() -> None:
     (file,) = pqassay.check(GOLDEN_FILES / "dir/ranks/data.parquet", tier="values").files
     (finding,) = file.findings
-    rank = "the rank of 2.0 in the file is 0.7500, and its sketch says 0.2500"
+    rank = "the rank of 2.0 in the file is 0.7500, but its sketch estimates 0.2500"
 
     assert f"entry 0 (KLL of price): {rank}" == finding.message
 

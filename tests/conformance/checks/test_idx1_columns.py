@@ -169,7 +169,7 @@ def test_nulls_of_another_column_are_not_compared_with_the_companion_record() ->
 
     assert [] == report.files[0].findings
     assert (
-        "the index was compared with holes, the companion record names nation"
+        "the index was compared with holes, but the companion record names nation"
         == coverage.not_checked["IDX1-023"].reason
     )
 

@@ -91,8 +91,8 @@ def test_an_empty_index_beside_values_passes_only_for_a_column_that_is_named() -
 
     assert "conformant" == report.files[0].outcome
     assert (
-        "an empty index fits column comment, which has no values, and no other; "
-        "nation has values: name the column that is meant"
+        "an empty index only fits column comment, which has no values, not "
+        "nation, which has; name the column that is meant"
     ) == coverage.not_checked["IDX1-016"].reason
     assert {"comment": [], "nation": ["IDX1-016"]} == {
         name: [finding.rule for finding in pqassay.check(file, idx1_column=name).files[0].findings]
@@ -117,7 +117,7 @@ def test_the_rows_that_were_read_count_as_well_as_those_that_the_footer_says(
 
     assert expected == [finding.rule for finding in findings]
     assert all(
-        finding.message == "the index was made for 99 rows, column nation has 6"
+        finding.message == "the index was made for 99 rows, but column nation has 6"
         for finding in findings
         if finding.rule == "IDX1-022"
     )

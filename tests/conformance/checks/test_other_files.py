@@ -132,12 +132,12 @@ FOLDER = {"a=1/p.parquet": 2500, "a=2/p.parquet": 1500}
         (
             1300,
             1000,
-            "a=1/p.parquet is said to have 2,500 rows in 3 row groups, and has 1,300 rows in 2 row groups",
+            "a=1/p.parquet has 1,300 rows in 2 row groups, but the summary counts 2,500 rows in 3 row groups",
         ),
         (
             2500,
             5000,
-            "a=1/p.parquet is said to have 2,500 rows in 3 row groups, and has 2,500 rows in 1 row group",
+            "a=1/p.parquet has 2,500 rows in 1 row group, but the summary counts 2,500 rows in 3 row groups",
         ),
     ],
 )

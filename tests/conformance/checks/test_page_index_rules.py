@@ -217,7 +217,9 @@ def test_a_page_of_lists_with_as_many_nulls_as_rows_is_no_page_of_nulls(tmp_path
     (finding,) = pqassay.check(path, tier="index").files[0].findings
 
     assert ("PIX-026", "words.list.item") == (finding.rule, finding.column)
-    assert finding.message.startswith("page 0 of column words.list.item in row group 0 holds 50 values")
+    assert finding.message.startswith(
+        "page 0 of column words.list.item in row group 0 holds 50 non-null values"
+    )
 
 
 def test_a_chunk_without_values_needs_no_index_beside_others() -> None:

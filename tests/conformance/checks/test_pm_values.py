@@ -237,7 +237,7 @@ def test_exact_bounds_occur() -> None:
     """One that does not is merely mentioned; one that is not said to be exact is fine."""
     pair = pair_of("b", "c")
     value = changed(pair, min=b"a", min_exact=True)
-    assert "MIN of row group 0 of column a is said to be exact, and no value is 'a'" == message(value)
+    assert "MIN of row group 0 of column a is marked exact, but no value is 'a'" == message(value)
     assert ["PM-145"] == rules(value)
     assert [] == rules(changed(pair, min=b"a", min_exact=False))
 
@@ -267,7 +267,7 @@ def test_bloom_filters_hold_every_value(blooms: Any) -> None:
         "blocks[2].bloom_filters[1].bitset" if blooms == "inlined" else "snapshots[0].bloom_entries[9].offset"
     )
     assert path == found.findings[0].at[0].field
-    assert "row 0 of row group 2 of column b holds 'val33', which its bloom filter does not hold" in (
+    assert "row 0 of row group 2 of column b holds 'val33', but its bloom filter does not" in (
         found.findings[0].message
     )
 

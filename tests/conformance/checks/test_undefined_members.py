@@ -140,7 +140,9 @@ def test_a_page_of_an_unknown_type_is_skipped_and_named(kind: int) -> None:
 def test_an_index_page_is_named_as_not_checked() -> None:
     data = mutate(with_page(1), Mutation("set", f"{CHUNK}.pages[1].header.index_page_header", {}))
 
-    assert ["the format does not say what index pages hold"] == [gap.reason for gap in judged(data).gaps]
+    assert ["the format does not define the content of index pages"] == [
+        gap.reason for gap in judged(data).gaps
+    ]
 
 
 def with_page(kind: int) -> bytes:

@@ -77,7 +77,7 @@ def test_what_was_seen_is_that_of_files_like_this_one() -> None:
     seen = observed_of("PIX-025", observations()["PIX-025"].cases[0])
 
     assert seen is not None
-    assert "on a file like this: " in rendered(report(), FormatName.TEXT)
+    assert "on a similar file: " in rendered(report(), FormatName.TEXT)
 
 
 def test_of_a_breakage_unlike_all_that_was_measured_nothing_is_shown() -> None:

@@ -161,4 +161,8 @@ def test_a_baseline_names_the_release_that_wrote_it_and_counts_what_later_rules_
 
     assert RELEASES[-1] == content["rules"]
     # The rules of a newer release are not known here.
-    assert {"0.7": "", "0.6": ", 1 by rules that came after pqassay 0.6, which wrote it", "77.1": ""} == lines
+    assert {
+        "0.7": "",
+        "0.6": ", 1 by rules newer than pqassay 0.6, which wrote the baseline",
+        "77.1": "",
+    } == lines

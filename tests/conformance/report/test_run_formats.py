@@ -131,7 +131,7 @@ def test_well_formed_lies_are_a_section_of_their_own_that_says_that_they_are_not
 def test_what_is_not_asked_is_one_line_and_no_row(name: FormatName) -> None:
     text = rendered(RUN, name)
 
-    assert 1 == text.count("not asked, since it is not declared: 37 for pix.lint")
+    assert 1 == text.count("not asked because the driver does not declare it: 37 for pix.lint")
     assert 0 == rendered(run_of(*RESULTS), name).count("not asked, since")
     if name is FormatName.JUNIT:
         root = ET.fromstring(text)

@@ -322,7 +322,7 @@ def test_files_from_takes_lines_or_zero_bytes_and_no_wildcards(lake: Path) -> No
     ("arguments", "words"),
     [
         (["--files-from", "none"], "--files-from none: No such file"),
-        (["--files-from", "empty"], "there is no path in it"),
+        (["--files-from", "empty"], "no path is listed"),
         (["--output", "a.parquet", "a.parquet"], "a.parquet is one of the files to check"),
         (["--output", "a.parquet", "."], "--output a.parquet: this is a Parquet file"),
         (["--write-baseline", "a.parquet", "."], "--write-baseline a.parquet: this is a Parquet file"),

@@ -68,7 +68,9 @@ def test_a_rule_that_is_younger_than_all_a_file_shows_is_a_remark(
     older: str, younger: str, rule: str
 ) -> None:
     release = rules()[rule].obliged_since
-    said = f"(obliged since parquet-format {release}; the file shows nothing of that release or a later one)"
+    said = (
+        f"(required since parquet-format {release}; the file has no feature of that release or a later one)"
+    )
 
     assert ("INFO", True) == (finding(older, rule).verdict, finding(older, rule).message.endswith(said))
     assert "INFO" == finding(older, rule, profile="strict").verdict

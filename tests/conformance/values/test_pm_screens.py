@@ -260,7 +260,7 @@ def test_bounds_that_begin_alike_are_compared_up_to_a_limit(patches: pytest.Monk
             patch.setattr(pm_chunks, "SCREENED_FROM_IF_LOADED", 0)
             answer = ask(chunks_of(data).parsed.file, RULES).of("PM-072")
             problems.append(None if answer.problem is None else str(answer.problem))
-    assert [None, "more than 127 bytes of bounds would have to be compared"] == problems
+    assert [None, "there are more than 127 bytes of bounds to compare"] == problems
 
 
 def test_an_equal_prefix_is_compared_byte_by_byte(patches: pytest.MonkeyPatch) -> None:

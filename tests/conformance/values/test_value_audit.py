@@ -334,7 +334,7 @@ def test_a_finding_names_row_group_page_row_and_value() -> None:
     false = mutate(data, Mutation("set", f"{CHUNK}.column_index.max_values[2]", struct.pack("<i", 8)))
     (finding,) = judged(false, only=RULES).findings
     assert (
-        "row 5 of row group 0 of column c.list.element, page 2, holds 9, the page's upper bound is 8"
+        "row 5 of row group 0 of column c.list.element, page 2, holds 9, but the page's upper bound is 8"
         == finding.message
     )
     (position,) = finding.at
@@ -411,7 +411,7 @@ def test_values_that_the_decoder_leaves_out_are_neither_missed_nor_called_true(
     assert ["PQF-062"] == [finding.rule for finding in file.findings]
     reasons = report.coverages[file.coverage].reasons
     for rule in ("STA-040", "STA-041", "STA-042"):
-        assert reasons[rule].endswith("and pyarrow decodes 0"), rule
+        assert reasons[rule].endswith("but pyarrow decodes 0"), rule
 
 
 @pytest.mark.parametrize(
@@ -424,7 +424,7 @@ def test_bounds_without_an_order_are_not_compared(orders: bool, rules: set[str])
     report = pqassay.check(data, tier="values", only=("STA-04?",))
     [file] = report.files
     assert rules == {finding.rule for finding in file.findings}
-    reason = None if orders else "the footer gives no order of column c"
+    reason = None if orders else "the footer gives no order for column c"
     assert reason == report.coverages[file.coverage].reasons.get("STA-041")
 
 

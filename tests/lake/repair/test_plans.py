@@ -300,7 +300,7 @@ def test_after_the_repair_what_came_in_its_place_is_judged_and_nothing_else(lake
     assert {"sales": "conformant", "sales/part-9.parquet": "conformant"} == outcomes(after)
     assert {
         "not on the list": ["sales/part-1.parquet"],
-        "on the list, and not in the table any more": ["sales/part-0.parquet"],
+        "on the list, but no longer in the table": ["sales/part-0.parquet"],
         "not in the table": ["sales/part-0.parquet"],
     } == {one["reason"]: one["examples"] for one in json.loads(after.stdout)["ignored"]}
     assert {"values"} == {one["tier"] for one in json.loads(after.stdout)["coverages"].values()}
@@ -324,7 +324,7 @@ def test_a_list_may_be_lines_of_paths() -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("", "there is no path in it"),
+        ("", "no path is listed"),
         ('{"files": [{}]}', "not a list of files"),
         ("{", "not a list of files"),
         ("path,table,moment\na,t,b\n", "not a list of files"),

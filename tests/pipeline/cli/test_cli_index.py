@@ -66,26 +66,26 @@ def test_a_session_that_ran_before_goes_on_after_the_command(spark: SparkSession
         (["empty", "-c", "a", "--table", "t", "--no-table"], "--table and --no-table exclude each other"),
         (
             ["sales", "-c", "a", "--table", "sales"],
-            "sales is the indexed folder; the table needs one of its own",
+            "sales is the indexed folder; the table needs its own folder",
         ),
         (
             ["sales", "-c", "a", "--table", "sales/table"],
             (
-                "sales/table is inside the indexed folder, whose readers would take it for data; name a folder beside it, "
-                "or one whose name begins with _"
+                "sales/table is inside the indexed folder, so readers would read it as data; name a folder beside it, "
+                "or a name that begins with _"
             ),
         ),
         (["sales", "-c", "a", "--table", "file"], "file: File exists"),
         (
             ["sales", "-c", "a,b", "--no-table"],
             (
-                "a file holds one index, that of a; other columns need an index table, which is switched off: "
-                "name its folder (--table), or a single column"
+                "a file holds only the index of a; for other columns, "
+                "name the folder of an index table (--table), or name one column"
             ),
         ),
         (
             ["sales", "-c", "a", "--table", "other"],
-            "other: no part of it can be read; if it is an index table, remove it, else name another folder",
+            "other cannot be read; if it is an index table, remove it, else name another folder",
         ),
         (
             ["abc://lake/sales", "-c", "a"],

@@ -230,7 +230,7 @@ def test_spark_reads_the_same_rows_of_a_partitioned_folder_afterwards(
     assert {path.partition("/")[0] for path, _ in table_rows(tmp_path / "indexed.index")} == {
         f"year={year}" for year in YEARS
     }
-    with pytest.raises(Refused, match="is in the names of the folders"):
+    with pytest.raises(Refused, match="is in the folder names"):
         index_files(spark, indexed, ["year"])
 
 

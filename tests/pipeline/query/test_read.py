@@ -308,7 +308,7 @@ def test_a_column_that_hides_the_paths_is_no_path(spark: SparkSession, tmp_path:
         ("upper(nation) = 'PERU'", "is not a column.*apply it to the DataFrame"),
         ("nation = 'Côte d''Ivoire'", "is not a constant"),
         ("nation = id", "is not a constant"),
-        ("nation = DATE '2024-01-01'", "has a type, and the column is text"),
+        ("nation = DATE '2024-01-01'", "has a type, but the column is text"),
         ("planet = 'Peru'", "there is no column planet"),
         (["like", "nation", "P%"], "is not a predicate"),
         (["and"], "is not a predicate"),

@@ -265,7 +265,7 @@ def test_a_stale_and_a_damaged_entry_are_left_aside_and_named(spark: SparkSessio
     with pytest.warns(IndexWarning, match="have no index that can be used"):
         plan = plan_read(spark, cargo, "year = 1999")
     assert () == plan.skipped
-    stale = "stale: it describes 4 rows, the file has 3"
+    stale = "stale: it describes 4 rows, but the file has 3"
     assert [
         "0.parquet: DISTINCT_SET of year by ROW_GROUP: the checksum does not fit the blob's bytes",
         f"1.parquet: DISTINCT_SET of year by ROW_GROUP: {stale}",

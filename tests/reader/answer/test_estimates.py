@@ -162,11 +162,11 @@ def refusal(path: Path, sql: str) -> str:
     [
         (
             f"SELECT {DISTINCT}(customer) FROM t WHERE customer = 5",
-            "true of all rows or of none in row group 0 of .*year=2022",
+            "that all or no rows match in row group 0 of .*year=2022",
         ),
         (
             f"SELECT {DISTINCT}(customer) FROM t WHERE amount > 12",
-            "true of all rows or of none in row group 1 of .*year=2023",
+            "that all or no rows match in row group 1 of .*year=2023",
         ),
         (
             f"SELECT {DISTINCT}(customer) FROM t WHERE amount > -1",
@@ -178,7 +178,7 @@ def refusal(path: Path, sql: str) -> str:
         ),  # nor is null
         (
             f"SELECT {DISTINCT}(channel) FROM t",
-            "has no such entry of that column .nor have 2 other files.; pqassay index add .*--type hll",
+            "has no such sketch of that column .nor have 2 other files.; pqassay index add .*--type hll",
         ),
         (f"SELECT {DISTINCT}(year) FROM t", "column year is a partition column, which has no sketches"),
         (f"SELECT channel, {DISTINCT}(customer) FROM t GROUP BY channel", "leave out GROUP BY"),
@@ -187,7 +187,7 @@ def refusal(path: Path, sql: str) -> str:
         ("SELECT APPROX_QUANTILE(amount, 2) FROM t", "a number from 0 to 1"),
         (
             "SELECT APPROX_QUANTILE(amount, 0.5) FROM t WHERE customer < 10",
-            "2022/part.parquet has one of the whole file alone.*row-group",
+            "2022/part.parquet only has one of the whole file.*row-group",
         ),
     ],
 )
@@ -202,7 +202,7 @@ def test_a_stale_sketch_is_refused(changing: Path) -> None:
     changed = table.set_column(1, "customer", pa.array(range(30), pa.int64())).replace_schema_metadata(keys)
     pq.write_table(changed, path, row_group_size=10)
     message = refusal(changing, f"SELECT {DISTINCT}(customer) FROM t")
-    said = f"and {path} has none that is good: HLL of customer by ROW_GROUP: stale: customer was rewritten"
+    said = f"{path} has no usable sketch: HLL of customer by ROW_GROUP: stale: customer was rewritten"
     assert said in message
     assert message.endswith(f"pqassay index refresh {path}")
     assert (

@@ -71,7 +71,7 @@ def test_an_estimate_is_said_to_be_one(sales: Path) -> None:
     )
     result = asked(str(sales), question)
     assert (1, "") == (result.exit_code, result.stdout)
-    assert "part-0.parquet has no such entry of that column" in result.stderr
+    assert "part-0.parquet has no such sketch of that column" in result.stderr
 
 
 def test_an_entry_that_is_left_aside_is_named(sales: Path) -> None:
@@ -80,7 +80,7 @@ def test_an_entry_that_is_left_aside_is_named(sales: Path) -> None:
     pq.write_table(file.read().slice(1).replace_schema_metadata(file.metadata.metadata), path)
     result = asked(str(path), QUESTION)
     assert "warning: left aside:" in result.stderr
-    assert "stale: it describes 2 rows, the file has 1" in result.stderr
+    assert "stale: it describes 2 rows, but the file has 1" in result.stderr
 
 
 @pytest.mark.parametrize(

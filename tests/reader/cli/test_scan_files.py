@@ -146,7 +146,7 @@ def test_a_file_that_was_changed_after_the_table_was_made_is_kept_and_that_is_sa
     pq.write_table(lake_table(["Peru", "Togo"]), lake / "c.parquet")
 
     assert (
-        "keep  c.parquet  (it was changed after the index table was made, and it has no IDX1 index, and no matching distinct set)"
+        "keep  c.parquet  (it changed after the index table was written, and it has no IDX1 index, and no matching distinct set)"
         in run(lake, "nation = 'Peru'", "--table", "auto").stdout
     )
 

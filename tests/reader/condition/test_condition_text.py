@@ -79,7 +79,7 @@ def test_conditions_are_read(text: str, tree: Any) -> None:
         ("(" * 4000 + "a = 1" + ")" * 4000, "nested too deeply"),
         ("NOT " * 2000 + "a = 1", "nested too deeply"),
         ("a = 1 OR (b = 1 AND " * 400 + "a = 1" + ")" * 400, "nested too deeply"),
-        ("a = '" + "x" * LONGEST + "'", "10006 characters, where 10000 are the most"),
+        ("a = '" + "x" * LONGEST + "'", "10006 characters; the limit is 10000"),
     ],
 )
 def test_what_a_tree_cannot_say_is_refused(text: str, words: str) -> None:

@@ -82,12 +82,12 @@ def test_zone_sums_are_read(sales: Path) -> None:
         ({"granularity": 9}, "granularity 9 is not known"),
         ({"codec": 3}, "codec 3 is not known"),
         ({"type_version": 2}, "version 2 of the type is not known"),
-        ({"row_count": 5}, "stale: it describes 5 rows, the file has 6"),
+        ({"row_count": 5}, "stale: it describes 5 rows, but the file has 6"),
         ({"shape": 5}, "stale: nation was rewritten since the entry was made"),
         ({"crc32": 5}, "the checksum does not fit the blob's bytes"),
         ({"plain_length": 5}, "the blob has 60 bytes, where the entry says 5"),
         ({"plain_length": 1 << 60}, "a blob of 1152921504606846976 bytes; the most are 268435456"),
-        ({"granularity": Granularity.FILE}, "the blob has 2 parts, where the file has 1"),
+        ({"granularity": Granularity.FILE}, "the blob has 2 parts, but the file has 1"),
         ({"placement": Placement.EXTENSION, "offset": 0}, "and the footer has no such extension"),
     ],
 )
@@ -119,7 +119,7 @@ def test_a_file_written_anew_with_its_old_keys_has_no_index(sales: Path) -> None
     pq.write_table(table.replace_schema_metadata(file.metadata.metadata), sales)
     indexes, aside = read_all(sales)
     assert [] == indexes
-    assert ["DISTINCT_SET of nation by ROW_GROUP: stale: it describes 6 rows, the file has 5"] == aside
+    assert ["DISTINCT_SET of nation by ROW_GROUP: stale: it describes 6 rows, but the file has 5"] == aside
 
 
 @pytest.mark.parametrize("kind", [IndexType.DISTINCT_SET, IndexType.ZONE_SUMS], ids=lambda kind: kind.name)

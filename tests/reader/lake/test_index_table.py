@@ -98,7 +98,7 @@ def test_a_file_that_was_changed_after_the_table_was_made_is_kept(tabled: Path) 
     pq.write_table(changed, tabled / "c.parquet")
 
     with pytest.warns(
-        IndexWarning, match="it was changed after the index table was made, and it has no IDX1 index"
+        IndexWarning, match="it changed after the index table was written, and it has no IDX1 index"
     ):
         dataset = open_indexed(tabled, table="auto")
 

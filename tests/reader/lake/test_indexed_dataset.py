@@ -199,7 +199,7 @@ def bad_files() -> dict[str, tuple[bytes, str]]:
         "missing": (parquet(data), "it has no IDX1 index"),
         "stale": (bytes(stale), "the bytes at the offset are"),
         "no companion": (published(data, ["Chad"]), "its index has no companion record, and is not trusted"),
-        "other rows": (with_record(data, ["Chad"], row_count=3), "row_count is 3, the file has 2 rows"),
+        "other rows": (with_record(data, ["Chad"], row_count=3), "row_count is 3, but the file has 2 rows"),
         "other crc": (with_record(data, ["Chad"], crc32=1), "its crc32 is 1"),
         "lossy": (with_record(data, ["Chad"], lossless=False), "it says that values were lost"),
         "other column": (with_record(data, ["Chad"], column=("id",)), "id is not a string column"),
@@ -343,7 +343,7 @@ def test_a_file_that_lacks_the_column_is_all_null_and_is_kept(lake: Path) -> Non
     pq.write_table(pa.table({"id": [900], "city": ["Lima"]}), lake / "z.parquet")
     embed_file(lake / "z.parquet", "city")
 
-    with pytest.warns(IndexWarning, match="column city, which the dataset does not have"):
+    with pytest.warns(IndexWarning, match="column city, which the dataset has several times or not at all"):
         dataset = open_indexed(lake)
 
     assert 900 in ids(dataset, NATION.is_null())
@@ -385,7 +385,7 @@ def test_folders_of_partitions_are_pruned_beside_the_indexes(tmp_path: Path) -> 
     pruning = dataset.prune(condition)
 
     assert ["b.parquet"] == names(pruning.kept)
-    assert "its partition holds no such row" == pruning.why[str(tmp_path / "year=2020" / "a.parquet")]
+    assert "no row of its partition matches" == pruning.why[str(tmp_path / "year=2020" / "a.parquet")]
     assert "no value of nation satisfies it" == pruning.why[str(tmp_path / "year=2021" / "c.parquet")]
     assert [100] == ids(dataset, condition)
 
@@ -393,7 +393,7 @@ def test_folders_of_partitions_are_pruned_beside_the_indexes(tmp_path: Path) -> 
 def test_where_the_folder_says_what_a_column_holds_the_index_of_the_file_is_not_asked(tmp_path: Path) -> None:
     write_lake(tmp_path, {"nation=Oman/a.parquet": ["Peru"], "nation=Peru/b.parquet": ["Chad"]})
 
-    with pytest.warns(IndexWarning, match="those of the folders' names"):
+    with pytest.warns(IndexWarning, match="come from folder names"):
         dataset = open_indexed(tmp_path)
 
     assert ids(pads.dataset(tmp_path, partitioning="hive"), PERU) == ids(dataset, PERU) == [100]

@@ -247,7 +247,7 @@ def test_a_stale_set_leaves_nothing_out(cargo: Path) -> None:
     path = cargo / "0.parquet"
     file = pq.ParquetFile(path)
     pq.write_table(file.read().slice(1).replace_schema_metadata(file.metadata.metadata), path)
-    with pytest.warns(IndexWarning, match="stale: it describes 4 rows, the file has 3"):
+    with pytest.warns(IndexWarning, match="stale: it describes 4 rows, but the file has 3"):
         dataset = open_indexed(cargo)
     assert ["0.parquet"] == [name for name, _ in left(dataset, "nation = 'Q'")]
 

@@ -90,7 +90,7 @@ def test_files_take_the_types_of_the_first(tmp_path: Path) -> None:
     assert [{"n": 1, "t": "x"}, {"n": 2, "t": "y"}] == scan(tmp_path).to_table().to_pylist()
 
     write(tmp_path / "c.parquet", t=["z"], n=[2.5])
-    with pytest.raises(Undecodable, match=r"c\.parquet: column n is double, and int64 in the first file"):
+    with pytest.raises(Undecodable, match=r"c\.parquet: column n is double, but int64 in the first file"):
         scan(tmp_path).to_table()
 
 
@@ -109,7 +109,7 @@ def test_what_is_not_there_is_refused(tmp_path: Path, lake: Path) -> None:
         scan(_empty(tmp_path))
     with pytest.raises(FileNotFoundError):
         scan(tmp_path / "nowhere")
-    with pytest.raises(Refused, match="there is no rung page; rungs are: metadata, projection"):
+    with pytest.raises(Refused, match="there is no technique page; techniques are: metadata, projection"):
         scan(lake, without=["page"])
     with pytest.raises(Refused, match="there is no column nation"):
         scan(lake, "nation = 'Peru'")

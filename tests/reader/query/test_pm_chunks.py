@@ -289,7 +289,7 @@ def test_columns_and_rows_that_are_not_there() -> None:
 
 
 def test_levels_that_no_schema_has_are_refused() -> None:
-    with pytest.raises(Refused, match="repetition level 2 and definition level 1: no schema does"):
+    with pytest.raises(Refused, match="repetition level 2 and definition level 1, which is not possible"):
         schema_of(SnapshotColumn("x", PhysicalType.INT32, max_rep_level=2, max_def_level=1))
 
 

@@ -287,7 +287,7 @@ def test_a_row_beyond_its_dictionary_is_named_and_no_mistake_of_ours(kind: str, 
             ["--type", "zone-sums", "--columns", "metal,nothing"],
             "there is no column nothing; columns are: metal, lot",
         ),
-        (["--type", "kll", "--columns", "metal"], "column metal holds no numbers, which a KLL sketch needs"),
+        (["--type", "kll", "--columns", "metal"], "column metal is not numeric, which a KLL sketch needs"),
         (
             ["--type", "idx1", "--columns", "metal", "--placement", "inline"],
             "an IDX1 index describes a file, is stored in the body and is not compressed",

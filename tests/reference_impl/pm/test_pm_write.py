@@ -158,7 +158,7 @@ def chunk_with(**given: Any) -> SnapshotValue:
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        (chunk_with(min=b"x" * 65_536), "column 2: a bound of 65536 bytes, where 65535 are the most"),
+        (chunk_with(min=b"x" * 65_536), "column 2: a bound of 65536 bytes; at most 65535 are possible"),
         (chunk_with(max=b""), "row group 0, column 2: an empty bound"),
         (chunk_with(num_values=-1), "row group 0, column 2 cannot be written: "),
         (chunk_with(codec=256), "row group 0, column 2 cannot be written: "),
@@ -285,9 +285,9 @@ def test_blocks_that_lie_elsewhere_or_over_each_other_are_written_again() -> Non
         (replace(NEW, sorting=()), "sorting order: "),
         (replace(NEW, designated_timestamp=-1), "designated timestamp: <bytes> has 0, the new snapshot -1"),
         (replace(NEW, squash_tracker=4), "squash tracker: <bytes> has None, the new snapshot 4"),
-        (replace(NEW, parquet_footer_offset=9_999), "had 10508 bytes and is said to have 10507"),
+        (replace(NEW, parquet_footer_offset=9_999), "had 10508 bytes, but the new snapshot says 10507"),
         (replace(NEW, parquet_footer_offset=10_000), "another snapshot of a Parquet file of 10508 bytes"),
-        (replace(NEW, unused_bytes=99), "had 100 unused bytes and is said to have 99"),
+        (replace(NEW, unused_bytes=99), "had 100 unused bytes, but the new snapshot says 99"),
         (replace(NEW, previous_sizes=(1,)), "of \\[10508\\] bytes, the new one names \\[1\\]"),
     ],
 )

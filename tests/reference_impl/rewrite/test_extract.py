@@ -72,7 +72,7 @@ def test_drafts_are_read_and_named() -> None:
     [
         ({}, ""),
         ({"crc32": 1}, "its crc32 is 1, the blob's is "),
-        ({"row_count": 5}, "its row_count is 5, the file has 6 rows"),
+        ({"row_count": 5}, "its row_count is 5, but the file has 6 rows"),
         ({"offset": 9}, "its offset is 9"),
         ({"length": 9}, "its length is 9"),
         ({"value_count": 9}, "its value_count is 9"),

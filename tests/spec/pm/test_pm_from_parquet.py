@@ -359,11 +359,11 @@ UNSIGNED = leaf(physical=Type.INT32, logicalType=LogicalType(INTEGER=IntType(bit
     [
         (leaf(), i64(1), i64(2), (True, True), ""),
         (leaf(), i64(1), None, (True, False), ""),
-        (leaf(), i64(1)[:4], i64(2), (False, True), "4 bytes, where a value has 8"),
+        (leaf(), i64(1)[:4], i64(2), (False, True), "4 bytes, but a value has 8"),
         (leaf(physical=Type.INT96), bytes(12), bytes(12), (True, True), ""),
         (leaf(physical=Type.BYTE_ARRAY), b"", b"a", (False, True), ""),
         (leaf(physical=Type.BYTE_ARRAY), b"a" * 65_535, b"b" * 65_536, (True, False), "65536 bytes"),
-        (leaf(physical=FLBA, type_length=2), b"ab", b"abc", (True, False), "3 bytes, where a value has 2"),
+        (leaf(physical=FLBA, type_length=2), b"ab", b"abc", (True, False), "3 bytes, but a value has 2"),
         (leaf(physical=FLBA, type_length=2, logicalType=FLOAT16), b"ab", b"cd", (False, False), "half-precision"),
         (leaf(physical=FLBA, type_length=2, logicalType=FLOAT16), None, None, (False, False), ""),
         (leaf(physical=FLBA, type_length=12, converted_type=21), bytes(12), bytes(12), (False, False), "intervals"),
@@ -390,7 +390,7 @@ def test_what_is_left_out_is_named() -> None:
     given = Statistics(min_value=b"a", max_value=b"b" * 70_000)
     elements, chunks = [leaf("n"), leaf("s", Type.BYTE_ARRAY)], [chunk(), chunk(Type.BYTE_ARRAY, given)]
     found = describe(metadata(elements, chunks), FRAMING)
-    why = "70000 bytes, where 65535 are the most that _pm can hold"
+    why = "70000 bytes; _pm can hold at most 65535"
     assert [f"MAX of column s in row group 0: {why}"] == [str(one) for one in found.left_out]
     described = found.value.row_groups[0].chunks[1]
     assert (b"a", None) == (described.min, described.max)

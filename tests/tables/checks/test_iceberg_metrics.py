@@ -168,6 +168,6 @@ def test_bounds_of_a_default_are_not_checked(tmp_path: Path) -> None:
     assert [] == [
         finding.rule for file in report.files for finding in file.findings if finding.rule == "ICE-033"
     ]
-    assert ["bounds of city in data/part-0.parquet are of a default, which is not compared"] == [
+    assert ["bounds of city in data/part-0.parquet are of a default value; they are not compared"] == [
         gap.reason for gap in reasons if gap is not None
     ]

@@ -180,7 +180,7 @@ def test_features_that_are_drafts_are_named(tmp_path: Path) -> None:
     notes = [note for file in pqassay.check(tmp_path).files for note in file.notes if "features" in note]
 
     assert ["other"] == [note.rpartition(": ")[2] for note in notes if "does not know" in note]
-    (drafts,) = [note for note in notes if "drafts" in note]
+    (drafts,) = [note for note in notes if "draft reader features" in note]
     assert ["timestampNanos", "voidType"] == [
         word for word in drafts.split() if word.isalpha() and not word.islower()
     ]

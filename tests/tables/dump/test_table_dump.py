@@ -24,7 +24,7 @@ UNPARSED = {
     "line-cut": "the line is not JSON",
     "checkpoint-broken": "the line is not JSON",
     "list-no-avro": "parsing expected",
-    "manifest-marker": "the bytes behind a block are not those of the header",
+    "manifest-marker": "the bytes behind a block do not match the marker in the header",
     "puffin-vector-elsewhere": "a vector of 0 bytes",
     "puffin-without-magic": "parsing expected",
     "vector-longer": "a vector of 37 bytes",

@@ -166,8 +166,9 @@ def test_two_files_of_one_version_are_not_judged_without_a_pointer(table: Path) 
     report = pqassay.check(table)
 
     assert 4 == report.exit_code
-    assert "2 metadata files have the version 2, and a catalog knows which of them counts" in str(
-        report.files[0].error
+    assert (
+        "2 metadata files have the version 2: give the path of the current one, which the catalog knows"
+        in str(report.files[0].error)
     )
     assert 0 == pqassay.check(table / "metadata/00002-b.metadata.json").exit_code
 

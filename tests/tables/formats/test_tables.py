@@ -107,7 +107,7 @@ def test_a_state_that_there_is_not_is_wrong_usage(options: CheckOptions, message
 
 @pytest.mark.parametrize("asked", [{"version": 0}, {"snapshot": 1}, {"ref": "main"}, {"at": "main"}])
 def test_a_state_of_what_is_no_table_is_wrong_usage(asked: CheckOptions) -> None:
-    with pytest.raises(UsageError, match=f"{next(iter(asked))} needs a table, and no path is one"):  # fmt: skip
+    with pytest.raises(UsageError, match=f"{next(iter(asked))} needs a table, but no path is a table"):  # fmt: skip
         pqassay.check(CHECKPOINTED / "part-0.parquet", **asked)
 
 

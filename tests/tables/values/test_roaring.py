@@ -120,11 +120,11 @@ def test_the_example_of_the_protocol_has_another_magic_number_and_the_same_numbe
             "10000000 0300",
             "11000000 0300",
             "bitmaps[0].offsets[0]",
-            "offset of container 0 is 17, and it begins at 16",
+            "offset of container 0 is 17, but it begins at 16",
         ),
         ("03000700", "07000300", "bitmaps[0].containers[0].numbers", "do not ascend"),
-        ("03000700", "0300", "bitmaps[0].containers[0].numbers", "where 2 are left"),
-        ("01000000 00000000", "ffffffff ffffffff", "bitmaps[1].key", "where 0 are left"),
+        ("03000700", "0300", "bitmaps[0].containers[0].numbers", "but only 2 are left"),
+        ("01000000 00000000", "ffffffff ffffffff", "bitmaps[1].key", "but only 0 are left"),
     ],
 )
 def test_damage_is_named_with_its_place(old: str, new: str, field: str, reason: str) -> None:
@@ -138,7 +138,7 @@ def test_damage_is_named_with_its_place(old: str, new: str, field: str, reason: 
 def test_a_count_that_is_no_count_of_the_numbers_is_malformed() -> None:
     bits = encoded(set(range(0, 60_000, 3)), as_runs=False)
     turned = bits[:-1] + bytes([bits[-1] ^ 1])
-    with pytest.raises(Malformed, match="is said to hold 20000 numbers, and holds 20001"):
+    with pytest.raises(Malformed, match="claims 20000 numbers, but holds 20001"):
         decode(turned)
 
 

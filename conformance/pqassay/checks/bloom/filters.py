@@ -46,11 +46,11 @@ def _has_part_of_a_filter(chunk: ColumnChunkUnderTest) -> bool:
 def length_is_given(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """With the length, one request fetches the filter; without the offset, nothing finds it."""
     if chunk.facts.bloom_filter_offset is None:
-        said = f"{chunk} gives the length of a bloom filter and no offset"
+        said = f"{chunk} gives the length of a bloom filter but no offset"
         field = chunk.fields.facts / "bloom_filter_length"
         yield Violation(said, field, "a bloom_filter_offset beside it", str(chunk.facts.bloom_filter_length))
     elif chunk.facts.bloom_filter_length is None:
-        said = f"the bloom filter of {chunk} has an offset and no length"
+        said = f"the bloom filter of {chunk} has an offset but no length"
         field = chunk.fields.facts / "bloom_filter_offset"
         yield Violation(said, field, "a bloom_filter_length beside it", "none")
 
@@ -82,7 +82,10 @@ def filters_stand_in_order(file: FileUnderTest) -> Iterator[Violation]:
             continue  # its place is not known
         if offset < highest:
             yield Violation(
-                message=f"the bloom filter of {chunk} is at {offset}, before one of a column or row group before it, at {highest}",
+                message=(
+                    f"the bloom filter of {chunk} is at {offset}, before the filter of an "
+                    f"earlier column or row group, at {highest}"
+                ),
                 field=chunk.fields.facts / "bloom_filter_offset",
                 expected=f"an offset behind {highest}",
                 actual=str(offset),
@@ -145,8 +148,8 @@ def length_is_that_of_header_and_bitset(chunk: ColumnChunkUnderTest) -> Iterator
         raise Broken("BLM-004")
     if length != taken + header.numBytes:
         said = (
-            f"the bloom filter of {chunk} has a header of {taken} bytes and a bitset of {header.numBytes}, "
-            f"and the footer gives it {length}"
+            f"the bloom filter of {chunk} has a header of {taken} bytes and a bitset of "
+            f"{header.numBytes}, but its length in the footer is {length}"
         )
         field = chunk.fields.facts / "bloom_filter_length"
         yield Violation(said, field, f"{taken} + {header.numBytes} = {taken + header.numBytes}", str(length))
@@ -179,8 +182,8 @@ def bits_are_set_where_values_are(chunk: ColumnChunkUnderTest) -> Iterator[Viola
     if holds is None:
         raise NotChecked("the footer does not say whether the chunk has a value", "file")
     if holds:
-        said = f"the bloom filter of {chunk} has no bit set, and the column holds values"
-        yield Violation(said, chunk.fields.bitset, "eight bits or more", "no bit that is set")
+        said = f"the bloom filter of {chunk} has no bit set, but the column holds values"
+        yield Violation(said, chunk.fields.bitset, "eight bits or more", "no bit set")
 
 
 def _holds_values(chunk: ColumnChunkUnderTest) -> bool | None:
@@ -207,5 +210,8 @@ def filter_is_not_full(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """A filter that lets most values pass skips nothing."""
     passing = chunk.bloom_filter_rate
     if passing > MOST_PASSING:
-        said = f"the bloom filter of {chunk} lets about {passing:.0%} of the values that the column does not have pass"
+        said = (
+            f"the bloom filter of {chunk} does not exclude about {passing:.0%} of the "
+            "values that the column does not have"
+        )
         yield Violation(said, chunk.fields.bitset, f"at most {MOST_PASSING:.0%}", f"{passing:.1%}")

@@ -46,7 +46,7 @@ def _held(chunk: ColumnChunkUnderTest, *, of_special: bool) -> Iterator[Claim]:
             place = int(missing.argmax())
             value = value_at(values, place, type_order(chunk.leaf.element))
             yield Violation(
-                f"{where(values, place)} holds {value}, which its bloom filter does not hold"
+                f"{where(values, place)} holds {value}, but its bloom filter does not"
                 + others(int(missing.sum())),
                 chunk.fields.bitset,
                 expected=f"a filter that holds {value}",

@@ -71,7 +71,7 @@ def content_is_that_of_the_chunks(entry: EntryUnderTest) -> Iterator[Violation]:
     if found != entry.head.content:
         yield entry.violation(
             "content",
-            f"the pages of {entry.entry.names} are not those from which it was made",
+            f"the pages of {entry.entry.names} differ from those that it was made from",
             f"{found:016x}",
             f"{entry.head.content:016x}",
         )
@@ -117,7 +117,7 @@ def value_count_is_that_of_the_blob(entry: EntryUnderTest) -> Iterator[Violation
     else:
         counted = len(blob.texts)
     if counted != entry.head.value_count:
-        said = f"it counts {entry.head.value_count}, and its blob holds {counted}"
+        said = f"it counts {entry.head.value_count}, but its blob holds {counted}"
         yield entry.violation("value_count", said, str(counted), str(entry.head.value_count))
 
 

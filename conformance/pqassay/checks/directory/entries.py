@@ -120,7 +120,7 @@ def _is_asked(entry: EntryUnderTest) -> bool:
 
 def _reserved_of(entry: EntryUnderTest) -> Iterator[Violation]:
     if entry.head.flags:
-        said = f"its flags are {entry.head.flags:#06x}, and none is known"
+        said = f"its flags are {entry.head.flags:#06x}, all unknown"
         yield replace(entry.violation("flags", said, "0", str(entry.head.flags)), remedy=remedy_for(entry))
     if entry.head.type == IndexType.ZONE_SUMS and entry.file.options.reaches("index"):
         try:
@@ -208,7 +208,7 @@ def number_is_that_of_the_name(entry: EntryUnderTest) -> Iterator[Violation]:
     number = type_number(entry.entry.type_name)
     if number != entry.head.type:
         yield entry.violation(
-            "type", "the number of its type is not that of its name", str(number), str(entry.head.type)
+            "type", "its type number does not match its name", str(number), str(entry.head.type)
         )
 
 

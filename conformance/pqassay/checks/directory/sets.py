@@ -112,7 +112,7 @@ def _wrong_flags(part: DescribedSet, *, lacking: bool) -> Iterator[Violation]:
     ):
         if occurs is lacking and bool(part.flags & flag) is not lacking:
             yield part.blob.head_spot(part.number, "flags").violation(
-                f"{part} holds {holds} {what}, and its set has {has} flag {flag.name}",
+                f"{part} holds {holds} {what}, but its set has {has} flag {flag.name}",
                 f"{expected} flag {flag.name}",
                 f"flags {part.flags:#x}",
             )
@@ -131,7 +131,7 @@ def listed_values_occur(part: DescribedSet) -> Iterator[Violation]:
     if extra := part.extra:
         values = _values(part, extra)
         yield part.blob.values_spot(part.number).violation(
-            f"the set of {part} lists {plural(len(extra), 'value')} that it does not have: {values}",
+            f"the set of {part} lists {plural(len(extra), 'value')} that the part does not have: {values}",
             "values of the part only",
             values,
         )

@@ -79,7 +79,7 @@ def hll_estimates_the_distinct_values(part: DescribedHll) -> Iterator[Violation]
     lower, upper = sketch.get_lower_bound(STANDARD_ERRORS), sketch.get_upper_bound(STANDARD_ERRORS)
     if not lower - HALF <= distinct <= upper + HALF:
         yield part.spot.violation(
-            f"{part} has {distinct:,} distinct values, and its sketch estimates {sketch.get_estimate():,.0f}",
+            f"{part} has {distinct:,} distinct values, but its sketch estimates {sketch.get_estimate():,.0f}",
             f"an estimate near {distinct:,}",
             f"{lower:,.0f} to {upper:,.0f}",
         )
@@ -100,7 +100,7 @@ def kll_counts_and_bounds_are_exact(part: DescribedKll) -> Iterator[Violation]:
         ]
     for what, true, claimed in compared:
         if claimed != true:
-            message = f"{part} has {true} {what}, and its sketch {claimed}"
+            message = f"{part} has {true} {what}, but its sketch {claimed}"
             yield part.spot.violation(message, str(true), str(claimed))
             return
 
@@ -114,7 +114,7 @@ def kll_ranks_are_nearly_right(part: DescribedKll) -> Iterator[Violation]:
     error, allowed = abs(estimated - true), part.sketch.normalized_rank_error(True)
     if error > allowed:
         yield part.spot.violation(
-            f"the rank of {number!r} in {part} is {true:.4f}, and its sketch says {estimated:.4f}",
+            f"the rank of {number!r} in {part} is {true:.4f}, but its sketch estimates {estimated:.4f}",
             f"no more than {allowed:.4f} away",
             f"{error:.4f} away",
         )

@@ -43,12 +43,12 @@ def keys_and_sum_follow_from_the_columns(entry: EntryUnderTest) -> Iterator[Viol
     head = blob_of(entry).sums.head
     keys, kind = len(entry.leaves) - 1, sum_kind(entry.leaves[-1])
     if head.key_count != keys:
-        message = f"{entry}: {head.key_count} keys beside a measure, and {keys + 1} columns"
+        message = f"{entry}: {head.key_count} keys and a measure, but {keys + 1} columns"
         spot = entry.blob_spot("head.key_count", *SumsHead.place("key_count"))
         yield spot.violation(message, str(keys), str(head.key_count))
     if head.sum_kind != kind:
         named = next((member.name for member in SumKind if member == head.sum_kind), str(head.sum_kind))
-        message = f"{entry}: sums of kind {named}, and those of {entry.leaves[-1].name} are {kind.name}"
+        message = f"{entry}: sums of kind {named}, but column {entry.leaves[-1].name} needs {kind.name}"
         spot = entry.blob_spot("head.sum_kind", *SumsHead.place("sum_kind"))
         yield spot.violation(message, kind.name, named)
 
@@ -64,7 +64,7 @@ def groups_ascend(entry: EntryUnderTest) -> Iterator[Violation]:
             continue
         if blob.sums.keys:
             spot = blob.group_spot(place, "row_count")
-            message = f"group {place - part.start} of part {number} does not come after the one before it"
+            message = f"group {place - part.start} of part {number} is not greater than the previous group"
             expected = "groups in ascending order of their keys, each once"
             actual = "equal or smaller keys"
         else:
@@ -73,7 +73,7 @@ def groups_ascend(entry: EntryUnderTest) -> Iterator[Violation]:
                 "1 group",
                 f"{len(part)} groups",
             )
-            message = f"part {number} has {actual}, and there are no keys"
+            message = f"part {number} has {actual}, but there are no keys"
         row_group = entry.part_groups[number]
         yield spot.violation(f"{entry}: {message}", expected, actual, row_group=row_group)
 
@@ -97,7 +97,7 @@ def rows_add_up(entry: EntryUnderTest) -> Iterator[Violation]:
         counted, rows = sum(group.row_count for group in groups), entry.part_rows[number]
         if counted != rows and (blob.sums.keys or len(groups) == 1):
             yield blob.group_spot(part.start, "row_count").violation(
-                f"{entry}: the groups of part {number} have {counted} rows, and the part has {rows}",
+                f"{entry}: the groups of part {number} have {counted} rows, but the part has {rows}",
                 f"{rows} rows",
                 f"{counted} rows",
                 row_group=row_group,
@@ -183,7 +183,7 @@ def sums_are_those_of_the_rows(part: DescribedSums) -> Iterator[Violation]:
             is_right = _is_same(claimed, true) and not group.claimed.sum_high
         if not is_right:
             what = "that of a measure without sums" if kind == SumKind.NONE else "that of its rows"
-            message = f"the sum of {_of(part, group)} is {claimed!r}, and {what} is {true!r}"
+            message = f"the sum of {_of(part, group)} is {claimed!r}, but {what} is {true!r}"
             yield part.blob.group_spot(group.place, "sum_low").violation(message, repr(true), repr(claimed))
 
 
@@ -200,7 +200,9 @@ def bounds_are_those_of_the_rows(part: DescribedSums) -> Iterator[Violation]:
                 expected, actual = (
                     "none" if raw is None else shown(part.order, raw) for raw in (true, claimed)
                 )
-                message = f"the {what} measure of {_of(part, group)} is {expected}, and {actual} is given"
+                message = (
+                    f"the {what} measure of {_of(part, group)} is {expected}, but its entry says {actual}"
+                )
                 yield part.entry.blob_spot(name).violation(message, expected, actual)
 
 
@@ -208,7 +210,7 @@ def _count(part: DescribedSums, group: ComparedGroup, name: str, true: int) -> I
     """Yield the violation if a count of a group is wrong."""
     claimed: int = getattr(group.claimed, name)
     if claimed != true:
-        message = f"{name} of {_of(part, group)} is {claimed}, and {true} are there"
+        message = f"{name} of {_of(part, group)} is {claimed}, but its rows have {true}"
         yield part.blob.group_spot(group.place, name).violation(message, str(true), str(claimed))
 
 

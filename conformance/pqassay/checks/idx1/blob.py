@@ -328,7 +328,7 @@ def companion_agrees_with_the_blob(index: EmbeddedIndex) -> Iterator[Violation]:
     record, blob = index.companion, index.blob
     raw = index.file.source.read(blob.start, blob.end - blob.start)
     for name, there, here in idx1_companion.companion_disagreements(record, blob, raw):
-        said = f"{name} is {there} in the companion record and {here} in the blob"
+        said = f"{name} is {there} in the companion record but {here} in the blob"
         yield Violation(said, index.field(idx1.COMPANION_KEY), f"{name} {here}", f"{name} {there}")
 
 
@@ -336,7 +336,7 @@ def companion_agrees_with_the_blob(index: EmbeddedIndex) -> Iterator[Violation]:
 def companion_has_an_index(index: EmbeddedIndex) -> Iterator[Violation]:
     """A companion record without the key of an index was left behind."""
     if not index.pairs(idx1.KEY):
-        said = f"the key {idx1.COMPANION_KEY} is there without {idx1.KEY}"
+        said = f"the key {idx1.COMPANION_KEY} exists without {idx1.KEY}"
         field = index.field(idx1.COMPANION_KEY)
         yield Violation(said, field, f"the key {idx1.KEY} as well, or neither", f"only {idx1.COMPANION_KEY}")
 
@@ -362,7 +362,7 @@ def draft_length_agrees(index: EmbeddedIndex) -> Iterator[Violation]:
     length = len(index.blob.payload)
     for position, pair in pairs:
         if pair.value != str(length):
-            said = f"the key {idx1.LENGTH_KEY} says {show(pair.value)}, the payload has {length} bytes"
+            said = f"the key {idx1.LENGTH_KEY} says {show(pair.value)}, but the payload has {length} bytes"
             field = in_footer(index.file, f"key_value_metadata[{position}]")
             yield Violation(said, field, repr(str(length)), show(pair.value))
 

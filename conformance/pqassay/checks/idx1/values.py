@@ -113,8 +113,8 @@ class IndexedColumn:
         ):
             self.undecided = best.column, filled
             raise NotChecked(
-                f"an empty index fits column {best.column}, which has no values, and no other; "
-                f"{filled} has values: name the column that is meant",
+                f"an empty index only fits column {best.column}, which has no values, not "
+                f"{filled}, which has; name the column that is meant",
                 "request",
             )
         return best
@@ -305,7 +305,10 @@ def an_empty_index_names_its_column(column: IndexedColumn) -> Iterator[Violation
             raise
     if column.undecided is not None:
         empty, filled = column.undecided
-        said = f"the index is empty; column {empty} has no values, column {filled} has some, and it is unknown which one is meant"
+        said = (
+            f"the index is empty: it may be of column {empty}, which has no values, or of "
+            f"column {filled}, which has some"
+        )
         yield column.index.length.violation(said, "a companion record, or values", "a payload of 0 bytes")
 
 
@@ -322,7 +325,7 @@ def companion_counts_the_rows(column: IndexedColumn) -> Iterator[Violation]:
     else:
         field = column.index.field(idx1.COMPANION_KEY)
     if record.row_count != counted:
-        said = f"the index was made for {record.row_count} rows, {where} has {counted}"
+        said = f"the index was made for {record.row_count} rows, but {where} has {counted}"
         yield Violation(said, field, f"row_count {counted}", f"row_count {record.row_count}", remedy=remedy)
 
 
@@ -344,10 +347,14 @@ def companion_counts_the_nulls(column: IndexedColumn) -> Iterator[Violation]:
     name, comparison = ".".join(record.column), column.comparison
     if not comparison.leaf.is_at(record.column):
         raise NotChecked(
-            f"the index was compared with {comparison.column}, the companion record names {name}", "request"
+            f"the index was compared with {comparison.column}, but the companion record names {name}",
+            "request",
         )
     if record.null_count != comparison.null_count:
-        said = f"column {name} holds {comparison.null_count} nulls, the companion record says {record.null_count}"
+        said = (
+            f"column {name} holds {comparison.null_count} nulls, but the companion record "
+            f"says {record.null_count}"
+        )
         field = column.index.field(idx1.COMPANION_KEY)
         yield Violation(
             said, field, f"null_count {comparison.null_count}", f"null_count {record.null_count}", column=name

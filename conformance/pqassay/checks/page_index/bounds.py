@@ -70,8 +70,8 @@ class _Side:
         """The violation of a bound that breaks the order after the bound of an earlier page."""
         word = "less" if said is BoundaryOrder.ASCENDING else "greater"
         message = (
-            f"the bounds of {self.chunk} are called {said.name}, and "
-            f"{self.name}[{page}], {self.bound(page)}, is {word} than {self.name}[{before}], {self.bound(before)}"
+            f"the bounds of {self.chunk} are marked {said.name}, but {self.name}[{page}], "
+            f"{self.bound(page)}, is {word} than {self.name}[{before}], {self.bound(before)}"
         )
         field = _entry(self.chunk, self.name, page)
         return Violation(message, field, f"not {word} than {self.bound(before)}", self.bound(page))
@@ -96,7 +96,7 @@ def null_pages_have_empty_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Violat
     yield from first_places(
         [page for page, null in enumerate(index.null_pages) if null and (minima[page] or maxima[page])],
         lambda page: Violation(
-            message=f"page {page} of {chunk} is marked all-null, and has bounds",
+            message=f"page {page} of {chunk} is marked all-null, but has bounds",
             field=_entry(chunk, "min_values" if minima[page] else "max_values", page),
             expected="0 bytes",
             actual=f"{len(minima[page] or maxima[page])} bytes",
@@ -314,8 +314,9 @@ def pages_reach_exact_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Violation]
         page = pages[keys.index(nearest)]
         occurring = shown(order, raw or b"")
         yield Violation(
-            message=f"{occurring} occurs in {chunk}, and the "
-            f"{'least' if side is lower else 'greatest'} {side.word} bound of a page is {side.bound(page)}",
+            message=f"{occurring} occurs in {chunk}, but the "
+            f"{'least' if side is lower else 'greatest'} {side.word} bound of a page "
+            f"is {side.bound(page)}",
             field=_entry(chunk, side.name, page),
             expected=f"at {'most' if side is lower else 'least'} {occurring}",
             actual=side.bound(page),

@@ -57,6 +57,6 @@ def histograms_count_the_levels(chunk: ColumnChunkUnderTest) -> Iterator[Violati
         for place, (count, right) in enumerate(zip(histogram, found, strict=True)):
             if count != right:
                 page, level = divmod(place, counted.shape[1])
-                said = f"{right} {name} levels of data page {page} are {level}, and the column index counts {count}"
+                said = f"{right} {name} levels of data page {page} are {level}, but the column index counts {count}"
                 field = chunk.fields.column_index / f"{name}_level_histograms[{place}]"
                 yield Violation(said, field, str(right), str(count))

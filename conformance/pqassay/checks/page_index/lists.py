@@ -25,7 +25,7 @@ from pqassay_spec.parquet.thrift import DICTIONARY_ENCODINGS, Type
 def column_index_has_offset_index(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """Only the offset index says where the pages of a column index are."""
     if chunk.chunk.offset_index_offset is None:
-        said = f"the chunk of {chunk} has a column index and no offset index"
+        said = f"the chunk of {chunk} has a column index but no offset index"
         field = chunk.fields.listed / "column_index_offset"
         yield Violation(said, field, "an offset_index_offset beside it", "a column_index_offset alone")
 
@@ -97,7 +97,7 @@ def offset_index_lists_pages(chunk: ColumnChunkUnderTest) -> Iterator[Violation]
     """Values need pages."""
     if not chunk.offset_index.page_locations and chunk.facts.num_values > 0:
         said = (
-            f"the offset index of {chunk} lists no page, and the chunk holds {chunk.facts.num_values} values"
+            f"the offset index of {chunk} lists no page, but the chunk holds {chunk.facts.num_values} values"
         )
         yield Violation(said, chunk.fields.offset_index / "page_locations", "at least one page", "none")
 
@@ -152,8 +152,7 @@ def pages_follow_each_other(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
             if offset + size != after
         ],
         lambda page: Violation(
-            message=f"page {page} of {chunk} is said to end at "
-            f"{offsets[page] + sizes[page]}, "
+            message=f"page {page} of {chunk} ends at {offsets[page] + sizes[page]} by its listed size, "
             + ("the next one begins" if page + 1 < len(offsets) else "the chunk ends")
             + f" at {following[page]}",
             field=places.field(page, "compressed_page_size"),
@@ -260,7 +259,9 @@ def offset_indexes_stand_together(file: FileUnderTest) -> Iterator[Violation]:
         if group is not None and group != last:
             if group in seen:
                 yield Violation(
-                    message=f"other bytes are stored between the {taken} and the other offset indexes of its row group",
+                    message=(
+                        f"other bytes separate the {taken} from the other offset indexes of its row group"
+                    ),
                     field=taken.field,
                     expected="the offset indexes of a row group stored together",
                     actual=f"[{taken.start}, {taken.end}) apart from them",
@@ -299,8 +300,8 @@ def null_counts_agree_with_null_pages(chunk: ColumnChunkUnderTest) -> Iterator[V
     yield from first_places(
         false_null_pages(nulls, present),
         lambda page: Violation(
-            message=f"page {page} of {chunk} holds {present[page]} values that "
-            f"are not null, and is called a page {'of' if nulls[page] else 'with more than'} nothing but nulls",
+            message=f"page {page} of {chunk} holds {present[page]} non-null values, but is "
+            f"{'marked' if nulls[page] else 'not marked'} all-null",
             field=chunk.fields.column_index / f"null_pages[{page}]",
             expected="0 values that are not null" if nulls[page] else "at least 1 value that is not null",
             actual=str(present[page]),
@@ -352,7 +353,9 @@ def counts_add_up(
             counts, field, lambda page: f"{name} of page {page} of {chunk} is {counts[page]}"
         )
     elif total is not None and sum(counts) != total:
-        said = f"{name} of {chunk} add up to {sum(counts)}, {name.removesuffix('s')} of the chunk is {total}"
+        said = (
+            f"{name} of {chunk} add up to {sum(counts)}, but {name.removesuffix('s')} of the chunk is {total}"
+        )
         yield Violation(said, field, str(total), str(sum(counts)))
 
 
@@ -397,7 +400,7 @@ def histograms_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
             message = f"{name}s of {chunk} holds {min(counts)}"
             yield Violation(message, field[counts.index(min(counts))], "at least 0", str(min(counts)))
         elif whole is not None and len(whole) == levels and sums != whole:
-            message = f"{name}s of {chunk} add up to {sums}, the {name} of the chunk is {whole}"
+            message = f"{name}s of {chunk} add up to {sums}, but the {name} of the chunk is {whole}"
             yield Violation(message, field, str(whole), str(sums))
 
 
@@ -434,8 +437,8 @@ def histograms_count_the_rows(chunk: ColumnChunkUnderTest) -> Iterator[Violation
         [page for page in range(last + 1) if begins[page] != listed[page]],
         lambda page: Violation(
             message=(f"page {page}" if page < last else "what follows the last page")
-            + f" of {chunk} begins with row {listed[page]} by the offset index and "
-            f"the footer, with row {begins[page]} by the {name}",
+            + f" of {chunk} begins with row {listed[page]} according to the offset index and "
+            f"the footer, but with row {begins[page]} according to the {name}",
             field=places.field(min(page, last - 1), "first_row_index"),
             expected=str(begins[page]),
             actual=str(listed[page]),

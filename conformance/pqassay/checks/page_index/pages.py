@@ -66,7 +66,7 @@ def rows_between_entries_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Vi
     row = 0
     for number, (location, page) in enumerate(zip(locations, pages, strict=True)):
         if number and location.first_row_index != row:
-            said = f"{row} rows come before page {number}, as the headers count them"
+            said = f"{row} rows come before page {number}, according to the page headers"
             field = chunk.fields.offset_index / f"page_locations[{number}].first_row_index"
             yield Violation(said, field, str(row), str(location.first_row_index))
         if page.v2 is not None:
@@ -114,7 +114,7 @@ def page_headers_have_no_statistics(file: FileUnderTest) -> Iterator[Violation]:
         pages = [page for page in chunk.data_pages if page.data_header.statistics is not None]
         if pages:
             yield Violation(
-                f"page {pages[0].number} of column {chunk.column} carries statistics of its own",
+                f"page {pages[0].number} of column {chunk.column} has its own statistics",
                 chunk.fields.own_header(pages[0]) / "statistics",
                 expected="no statistics beside a column index",
                 actual="statistics",

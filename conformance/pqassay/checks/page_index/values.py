@@ -47,7 +47,7 @@ def _bounds(chunk: ColumnChunkUnderTest, side: tuple[str, str], order: Order) ->
     (name, member), index = side, chunk.column_index
     stored: Sequence[bytes] = getattr(index, member)
     if len(stored) != len(index.null_pages):
-        raise NotChecked("the lists of the column index differ in their lengths", "another rule")
+        raise NotChecked("the lists of the column index have different lengths", "another rule")
     skipped = set() if chunk.order is None else set(chunk.page_bounds.swapped)
     raws = [
         None if null or page in skipped else raw
@@ -109,8 +109,8 @@ def null_pages_hold_nothing_but_nulls(chunk: ColumnChunkUnderTest) -> Iterator[C
         def violation(page: int) -> Violation:
             verb = "is" if counts[page] == 1 else "are"
             return Violation(
-                f"page {page} of {named(chunk)} holds {plural(counts[page], 'value')} that {verb} not null, "
-                f"null_pages says {null_pages[page]}",
+                f"page {page} of {named(chunk)} holds {plural(counts[page], 'value')} that "
+                f"{verb} not null, but null_pages says {null_pages[page]}",
                 chunk.fields.column_index / f"null_pages[{page}]",
                 expected=str(not null_pages[page]),
                 actual=str(null_pages[page]),
@@ -182,7 +182,7 @@ def no_page_of_nothing_but_nan_is_indexed(chunk: ColumnChunkUnderTest) -> Iterat
         return first_places(
             [page for page, bounds in texts.items() if bounds != ("-inf", "inf")],
             lambda page: Violation(
-                f"every value of page {page} of {named(chunk)} is NaN, and there is a column index",
+                f"every value of page {page} of {named(chunk)} is NaN, but there is a column index",
                 chunk.fields.column_index / f"min_values[{page}]",
                 expected="no column index, or infinities as bounds",
                 actual=" to ".join(texts[page]),

@@ -76,7 +76,10 @@ def _too_many(limited: Limited, values: ChunkValues) -> Iterator[Violation]:
     if distinct <= most:
         return
     yield Violation(
-        f"{named(values.chunk)} has {distinct} distinct values, and ARROW:schema makes it a dictionary of {most} at most",
+        (
+            f"{named(values.chunk)} has {distinct} distinct values, but ARROW:schema allows a "
+            f"dictionary of {most}"
+        ),
         limited.field,
         expected=f"{most} distinct values at most",
         actual=str(distinct),
@@ -91,8 +94,8 @@ def _off_length(limited: Limited, values: ChunkValues) -> Iterator[Violation]:
     off = lengths_at(path_to(root, node.place), values.nested, length)
     if off is not None:
         yield Violation(
-            f"row {off.row} of {named(values.chunk)} has a list of {off.length}, "
-            f"and ARROW:schema makes all lists {length} long{others(off.total, 'list', 'lists')}",
+            f"row {off.row} of {named(values.chunk)} has a list of length {off.length}, but "
+            f"ARROW:schema fixes the length at {length}{others(off.total, 'list', 'lists')}",
             limited.field,
             expected=f"lists of {length}",
             actual=str(off.length),

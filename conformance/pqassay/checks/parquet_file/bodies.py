@@ -222,7 +222,7 @@ def nulls_of_pages_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Violatio
     for number, header in headers:
         counted = int(nulls[number])
         if header.num_nulls != counted and 0 <= header.num_nulls <= header.num_values:
-            message = f"a page holds {counted} nulls, and its header says {header.num_nulls}"
+            message = f"a page holds {counted} nulls, but its header says {header.num_nulls}"
             field = chunk.fields.own_header(chunk.data_pages[number]) / "num_nulls"
             yield Violation(message, field, str(counted), str(header.num_nulls))
 
@@ -239,7 +239,7 @@ def rows_of_pages_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Violation
             field = chunk.fields.body(chunk.data_pages[number])
             yield Violation(message, field, "a repetition level of 0 first", "a greater one")
         if header.num_rows != rows and header.num_rows >= 0:
-            message = f"{rows} rows begin in a page, and its header says {header.num_rows}"
+            message = f"{rows} rows begin in a page, but its header says {header.num_rows}"
             field = chunk.fields.own_header(chunk.data_pages[number]) / "num_rows"
             yield Violation(message, field, str(rows), str(header.num_rows))
 
@@ -251,7 +251,7 @@ def rows_of_the_row_group_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[V
         raise NotApplicable
     rows = int(counts_of(chunk).rows.sum())
     if rows != chunk.group.num_rows:
-        message = f"{rows} rows begin in the pages, and the row group has {chunk.group.num_rows}"
+        message = f"{rows} rows begin in the pages, but the row group has {chunk.group.num_rows}"
         field = in_footer(chunk.file, f"row_groups[{chunk.row_group}].num_rows")
         yield Violation(message, field, str(rows), str(chunk.group.num_rows))
 
@@ -280,7 +280,7 @@ def indexes_lie_in_the_dictionary(at: At) -> Violation:
 @_about("PQF-160", FaultKind.NO_BIT_WIDTH, only=_has_indexes)
 def indexes_have_a_bit_width_even_if_there_are_none(at: At) -> Violation:
     """Most readers read the bit width before they check the number of indexes."""
-    message = f"page {at.page.number} of indexes has no values, and no bit width either"
+    message = f"page {at.page.number} of indexes has neither values nor a bit width"
     return at.body(message, "a byte with a bit width", "0 bytes")
 
 
@@ -315,7 +315,7 @@ def blocks_have_a_size_of_the_encoding(at: At) -> Violation:
 @_about("PQF-091", FaultKind.WRONG_TOTAL, only=_has_differences)
 def differences_are_counted(at: At) -> Violation:
     """The data that follow begin where the last difference ends."""
-    message = f"the header of the differences counts {at.actual} values, and there are {at.expected}"
+    message = f"the delta header counts {at.actual} values, but the page has {at.expected}"
     return at.body(message, f"{at.expected} values", f"{at.actual} values")
 
 

@@ -65,9 +65,9 @@ ENCRYPTED = Subject("encrypted chunk", lambda file: file.part(_encrypted), _plac
 def chunks_that_claim_it_are_encrypted(place: EncryptedChunk) -> Iterator[Violation]:
     """Readers without keys skip the column or refuse the file, and readers that ignore the field read it."""
     if place.file.metadata.encryption_algorithm is None:
-        message = "the chunk has crypto_metadata, and the footer names no encryption algorithm"
+        message = "the chunk has crypto_metadata, but the footer names no encryption algorithm"
     elif place.file.options.reaches("pages") and (pages := place.plain_pages()):
-        message = f"the chunk has crypto_metadata, and its {len(pages):,} pages can be read without a key"
+        message = f"the chunk has crypto_metadata, but its {len(pages):,} pages can be read without a key"
     else:
         return
     yield Violation(

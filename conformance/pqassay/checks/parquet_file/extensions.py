@@ -50,7 +50,7 @@ def extensions_can_be_told_apart(found: Extension) -> Iterator[Violation]:
     """They are long enough for a UUID."""
     size = len(found.content)
     if found.wire == WireType.BINARY and size < UNIQUE_BYTES:
-        said = f"the extension of {found.struct} has {size} bytes, too few to tell it from others"
+        said = f"the extension of {found.struct} has {size} bytes, too few to distinguish it from others"
         yield Violation(said, _field(found), f"{UNIQUE_BYTES} bytes or more", f"{size} bytes")
 
 

@@ -73,7 +73,7 @@ def chunk_has_its_type(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     declared, found = chunk.leaf.element.type, chunk.facts.type
     if declared != found:
         wanted, actual = (name_in(Type, kind, f"type {kind}") for kind in (declared, found))
-        said = f"the chunk is of {actual}, its leaf of {wanted}"
+        said = f"the chunk has the type {actual}, its leaf {wanted}"
         yield Violation(said, chunk.fields.facts / "type", wanted, actual)
 
 
@@ -137,7 +137,7 @@ def rows_add_up(file: FileUnderTest) -> Iterator[Violation]:
         total += group.num_rows
     _require_no_negative(metadata.num_rows)
     if metadata.num_rows != total:
-        said = f"the file has {metadata.num_rows:,} rows, its row groups have {total:,}"
+        said = f"the footer gives {metadata.num_rows:,} rows, but its row groups have {total:,}"
         yield Violation(said, in_footer(file, "num_rows"), str(total), str(metadata.num_rows))
 
 
@@ -147,7 +147,7 @@ def flat_chunks_hold_a_value_for_each_row(chunk: ColumnChunkUnderTest) -> Iterat
     values, rows = chunk.facts.num_values, chunk.group.num_rows
     if values != rows:
         _require_no_negative(values, rows)
-        said = f"the chunk has {values:,} values, its row group {rows:,} rows"
+        said = f"the chunk has {values:,} values, but its row group has {rows:,} rows"
         yield Violation(said, chunk.fields.facts / "num_values", str(rows), str(values))
 
 
@@ -167,7 +167,7 @@ def leaf_paths_differ(file: FileUnderTest) -> Iterator[Violation]:
                 f"leaf {ordinal} is called {show(leaf.element.name)} like one before it, with the same path"
             )
             field = in_footer(file, f"schema[{places[ordinal]}].name")
-            yield Violation(said, field, "a path of its own", show(leaf.element.name))
+            yield Violation(said, field, "a unique path", show(leaf.element.name))
 
 
 def _digest(group: SchemaGroup | None, known: dict[int, int]) -> int:
@@ -236,8 +236,8 @@ def row_groups_end_before_the_footer(group: RowGroupUnderTest) -> Iterator[Viola
     if first + size > end:
         _require_sound_ranges(group.file)
         said = (
-            f"row group {group.number} begins at {first} and is said to take {size:,} bytes, and the footer "
-            f"begins at {end}"
+            f"row group {group.number} begins at {first} and claims {size:,} bytes, but the "
+            f"footer begins at {end}"
         )
         yield Violation(said, group.field / "total_compressed_size", f"at most {end - first}", str(size))
 
@@ -254,7 +254,7 @@ def _sum_of(sizes: list[int], group: RowGroupUnderTest, name: str, total: int | 
         _require_sound_ranges(group.file)
         if len(sizes) != len(group.file.leaves):
             raise Broken("PQF-012")
-        said = f"{name} of row group {group.number} is {total:,}, and its chunks take {sum(sizes):,} bytes"
+        said = f"{name} of row group {group.number} is {total:,}, but its chunks take {sum(sizes):,} bytes"
         yield Violation(said, group.field / name, str(sum(sizes)), str(total))
 
 
@@ -305,7 +305,7 @@ def file_offset_is_known(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     size, data_page = chunk.facts.total_compressed_size, chunk.facts.data_page_offset
     end = start + size
     if file_offset not in (start, data_page, end, data_page + size):  # the last is what Polars writes
-        said = f"file_offset is {file_offset}, where nothing of the chunk begins or ends"
+        said = f"file_offset is {file_offset}; no part of the chunk begins or ends there"
         yield Violation(said, chunk.fields.listed / "file_offset", f"0, {start} or {end}", str(file_offset))
 
 
@@ -315,7 +315,9 @@ def chunks_stand_in_this_file(group: RowGroupUnderTest) -> Iterator[Violation]:
     for ordinal, chunk in enumerate(group.part.columns if group.file.layout is None else ()):
         if chunk.file_path:
             yield Violation(
-                message=f"chunk {ordinal} of row group {group.number} is said to be in {show(chunk.file_path)}",
+                message=(
+                    f"chunk {ordinal} of row group {group.number} names another file, {show(chunk.file_path)}"
+                ),
                 field=group.field / f"columns[{ordinal}].file_path",
                 expected="no file_path",
                 actual=show(chunk.file_path),
@@ -348,7 +350,7 @@ def _has_doubtful_bounds(group: RowGroup) -> bool:
 def no_dictionary_page_at_0(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
     """An offset of 0 means that there is no dictionary page."""
     if chunk.facts.dictionary_page_offset == 0:
-        said = "dictionary_page_offset is 0, which is the head of the file"
+        said = "dictionary_page_offset is 0, the beginning of the file"
         yield Violation(said, chunk.fields.facts / "dictionary_page_offset", "no dictionary_page_offset", "0")
 
 

@@ -124,7 +124,7 @@ def _off_types(described: Described, values: ChunkValues) -> Iterator[Violation]
     if off is None or (off.code is None and is_geometry(values.chunk.leaf.element)):
         return
     known = next((name for name, code in GEOMETRY_TYPES.items() if code == off.code), None)
-    actual = "no geometry in well-known binary" if known is None else f"a {known}"
+    actual = "not a geometry in well-known binary" if known is None else f"a {known}"
     expected = (
         ", ".join(name for name in names if name in GEOMETRY_TYPES) or "a geometry in well-known binary"
     )

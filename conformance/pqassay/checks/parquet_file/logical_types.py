@@ -159,7 +159,7 @@ def times_are_earlier_than_midnight(chunk: ColumnChunkUnderTest) -> Iterator[Cla
     def compare(values: ChunkValues) -> Iterator[Violation]:
         last = _beyond(values, day - 1, above=True)
         if last is not None and _beyond(values, day, above=True) is None:
-            why = "the midnight that ends the day"
+            why = "24:00:00, the end of the day"
             yield _outside(values, last.place, last.total, why, f"less than {day}")
 
     yield ComparedBy(compare)
@@ -275,7 +275,7 @@ def json_is_json(_: ColumnChunkUnderTest) -> Iterator[Claim]:
 @_rule_about("PQF-103", Allowed.JSON)
 def json_has_finite_numbers(_: ColumnChunkUnderTest) -> Iterator[Claim]:
     """A strict parser refuses the text."""
-    yield _json("JSON to the letter, which has neither NaN nor infinities", lambda faults: faults.lenient)
+    yield _json("standard JSON, without NaN or infinities", lambda faults: faults.lenient)
 
 
 @_rule_about("PQF-104", Allowed.BSON)
@@ -310,7 +310,7 @@ def unknown_columns_hold_nulls(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
     def compare(values: ChunkValues) -> Iterator[Violation]:
         if values.count:
             value = value_at(values, 0, type_order(bare))
-            why = f"and a column of type UNKNOWN holds nulls alone{others(values.count)}"
+            why = f"but a column of type UNKNOWN may only hold nulls{others(values.count)}"
             message = f"{where(values, 0)} holds {value}, {why}"
             yield Violation(message, _field(chunk), expected="null", actual=value)
 

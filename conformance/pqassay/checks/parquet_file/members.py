@@ -168,7 +168,7 @@ def page_members_are_defined(chunk: ColumnChunkUnderTest) -> Iterator[Violation]
     """A page of an unknown type can be skipped; values of an unknown encoding cannot be decoded."""
     yield from report_undefined(_undefined_in_pages(chunk))
     if any(page.header.type == PageType.INDEX_PAGE for page in chunk.pages):
-        raise NotChecked("the format does not say what index pages hold", "file")
+        raise NotChecked("the format does not define the content of index pages", "file")
 
 
 def _undefined_in_pages(chunk: ColumnChunkUnderTest) -> Iterator[tuple[Undefined, Field]]:

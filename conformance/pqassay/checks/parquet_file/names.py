@@ -60,7 +60,7 @@ def members_have_ids_of_their_own(file: FileUnderTest) -> Iterator[Violation]:
             if earlier is not child:
                 said = f"{show(child.name)} has the field_id {number}, like {show(earlier.name)} before it"
                 field = _element(file, child.place) / "field_id"
-                yield Violation(said, field, "an id of its own", str(number), column=child.name)
+                yield Violation(said, field, "a unique id", str(number), column=child.name)
 
 
 def _has_cases(file: FileUnderTest) -> bool:
@@ -80,7 +80,7 @@ def names_differ_by_more_than_case(file: FileUnderTest) -> Iterator[Violation]:
             if earlier.name != child.name:
                 said = f"{show(child.name)} differs from {show(earlier.name)} before it only in case"
                 field = _element(file, child.place) / "name"
-                yield Violation(said, field, "a name of its own", show(child.name), column=child.name)
+                yield Violation(said, field, "a unique name", show(child.name), column=child.name)
 
 
 def _has_groups(file: FileUnderTest) -> bool:
@@ -101,7 +101,7 @@ def groups_have_names_of_their_own(file: FileUnderTest) -> Iterator[Violation]:
                 continue
             said = f"{show(child.name)} is the name of two members of one group, and one of them is a group"
             field = _element(file, child.place) / "name"
-            yield Violation(said, field, "a name of its own", show(child.name), column=child.name)
+            yield Violation(said, field, "a unique name", show(child.name), column=child.name)
 
 
 def _share_a_name(one: SchemaNode, other: SchemaNode) -> bool:

@@ -35,7 +35,7 @@ def uncompressed_sizes_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation
     _require_counts(page.header.uncompressed_page_size for page in pages)
     total = sum(page.header_length + page.header.uncompressed_page_size for page in pages)
     if total != chunk.facts.total_uncompressed_size:
-        said = "the uncompressed pages of the chunk have another size"
+        said = "the total size of the uncompressed pages differs"
         yield _of_footer(chunk, "total_uncompressed_size", said, total, chunk.facts.total_uncompressed_size)
 
 
@@ -70,7 +70,7 @@ def the_dictionary_comes_first(chunk: ColumnChunkUnderTest) -> Iterator[Violatio
             said = f"page {page.number} is a dictionary page"
             field = chunk.fields.page(page) / "type"
             yield Violation(
-                said, field, "no dictionary page but the first page", f"DICTIONARY_PAGE at {page.number}"
+                said, field, "a dictionary page only as the first page", f"DICTIONARY_PAGE at {page.number}"
             )
 
 
@@ -80,8 +80,8 @@ def data_pages_begin_where_they_should(chunk: ColumnChunkUnderTest) -> Iterator[
     first = chunk.data_pages[0].offset
     if chunk.facts.data_page_offset != first:
         said = (
-            f"{page_at(chunk.pages, chunk.facts.data_page_offset) or 'no page begins'} at data_page_offset, and the "
-            f"first data page at {first}"
+            f"{page_at(chunk.pages, chunk.facts.data_page_offset) or 'no page begins'} at "
+            f"data_page_offset, but the first data page begins at {first}"
         )
         yield _of_footer(chunk, "data_page_offset", said, first, chunk.facts.data_page_offset)
 
@@ -216,7 +216,7 @@ def encodings_are_counted(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         known.add(int(PageType.INDEX_PAGE))  # headers of these pages name no encoding
     listed = Counter({key: count for key, count in listed.items() if count and key[0] in known})
     if listed != counted:
-        said = "the chunk has other pages than its encoding_stats count"
+        said = "encoding_stats do not match the pages of the chunk"
         yield _of_footer(chunk, "encoding_stats", said, _counted(counted), _counted(listed))
 
 
@@ -226,7 +226,7 @@ def data_pages_hold_something(chunk: ColumnChunkUnderTest) -> Iterator[Violation
     for page in chunk.data_pages:
         own = page.own_header
         if own is not None and own.num_values == 0:
-            said = f"data page {page.number} holds nothing"
+            said = f"data page {page.number} is empty"
             field = chunk.fields.own_header(page) / "num_values"
             yield Violation(said, field, "at least 1", "0")
 

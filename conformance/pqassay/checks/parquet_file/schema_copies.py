@@ -212,7 +212,9 @@ def _said(file: FileUnderTest, key: str, copies: Iterable[tuple[int, str]]) -> I
     root = schema_tree(file.metadata.schema)
     for number, value in copies:
         if len(value) > LONGEST:
-            raise NotChecked(f"{key} is longer than the {LONGEST:,} characters that pqassay reads", "tool")
+            raise NotChecked(
+                f"{key} is longer than {LONGEST:,} characters, the most that pqassay reads", "tool"
+            )
         with suppress(Malformed, ValueError, RecursionError):
             yield number, _MEANINGS[key](value, root)
 

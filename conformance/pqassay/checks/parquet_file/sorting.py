@@ -59,8 +59,8 @@ class Sorting:
         )
         name = column.chunk.column
         return Violation(
-            f"row {descent.row} of row group {self.number} holds {after} in column {name}, the row before it "
-            f"{before}, and the rows are said to be sorted by it, {column}",
+            f"row {descent.row} of row group {self.number} holds {after} in column {name}, "
+            f"after {before}, but the footer declares this order: {column}",
             in_footer(column.chunk.file, f"row_groups[{self.number}].sorting_columns"),
             column=name,
             row_group=self.number,
@@ -143,7 +143,7 @@ def _sorted_columns(
     for sorting in group.sorting_columns or []:
         if not 0 <= sorting.column_idx < len(group.columns):
             raise NotChecked(
-                f"row group {number} is sorted by leaf {sorting.column_idx}, and there is none", "file"
+                f"row group {number} is sorted by leaf {sorting.column_idx}, which does not exist", "file"
             )
         chunk = chunks.get((number, sorting.column_idx))
         if chunk is None:

@@ -60,7 +60,7 @@ def summaries_are_those_of_their_files(named: NamedFile) -> Iterator[Violation]:
     first = named.groups[0]
     if before != now:
         yield Violation(
-            f"{named.path} is said to have {_counted(*before)}, and has {_counted(*now)}",
+            f"{named.path} has {_counted(*now)}, but the summary counts {_counted(*before)}",
             first.field,
             expected=_counted(*now),
             actual=_counted(*before),
@@ -96,7 +96,7 @@ def _counted(rows: int, groups: int) -> str:
 
 
 def _other(named: NamedFile, group: RowGroupUnderTest, member: str, here: object, told: object) -> Violation:
-    said = f"{member} of row group {group.number} is {told}, and {here} in {named.path}"
+    said = f"{member} of row group {group.number} is {told} in the summary, but {here} in {named.path}"
     return Violation(said, group.field / member, str(here), str(told), row_group=group.number)
 
 

@@ -157,7 +157,7 @@ def old_readers_see_the_type(place: ElementUnderTest) -> Iterator[Violation]:
     may_be_absent = not wanted or _is_local(element) or not annotation.fits(element)
     if converted not in wanted and not (converted is None and may_be_absent):
         actual = "none" if converted is None else name_in(ConvertedType, converted, f"type {converted}")
-        message = f"{show(element.name)} is {name}, and its converted type is {actual}"
+        message = f"{show(element.name)} is {name}, but its converted type is {actual}"
         field = place.field / "converted_type"
         yield Violation(
             message, field, " or ".join(member.name for member in wanted) or "no converted type", actual

@@ -231,4 +231,4 @@ class ValuesAreThere(VariantRule):
 
     def words(self, _: FirstFault, /) -> str:
         """The message about a row without a value."""
-        return "there is neither a value nor a typed_value"
+        return "both value and typed_value are missing"

@@ -35,7 +35,7 @@ def blocks_lie_before_their_footers(parsed: PmUnderTest) -> Iterator[Violation]:
     for place in parsed.places.values():
         if expected := parsed.why_misplaced(place, footers):
             end = place.offset + parsed.header.block_size
-            said = f"the block of row group {place.row_group} is said to be at [{place.offset}, {end})"
+            said = f"_pm places the block of row group {place.row_group} at [{place.offset}, {end})"
             yield entry_field(parsed.snapshots[place.snapshot], place.row_group).violation(
                 said, expected, f"[{place.offset}, {end})", row_group=place.row_group
             )
@@ -124,7 +124,7 @@ def byte_ranges_are_apart(parsed: PmUnderTest) -> Iterator[Violation]:
             room -= len(mixed) * parsed.header.column_count
             if room < 0:
                 raise NotChecked(
-                    "row groups lie between each other in the Parquet file, too many to compare all chunks",
+                    "too many interleaved row groups in the Parquet file to compare all chunks",
                     "tool",
                 )
             offsets = tuple(place.offset for place in mixed)
@@ -162,8 +162,8 @@ def _overlaps(parsed: PmUnderTest, places: Sequence[BlockPlace]) -> Iterator[Vio
         if start < end and (len(places) == 1 or number != widest[0]):
             other = places[widest[0]]
             said = (
-                f"the chunk [{start}, {stop}) begins before that of column {parsed.names[widest[1]]} in row group "
-                f"{other.row_group} ends"
+                f"the chunk [{start}, {stop}) overlaps the chunk of column "
+                f"{parsed.names[widest[1]]} in row group {other.row_group}"
             )
             yield parsed.in_chunk(
                 places[number], column, "byte_range_start", said, f"{end} or more", str(start)
@@ -185,7 +185,10 @@ def statistics_follow_each_other(block: BlockUnderTest) -> Iterator[Violation]:
             if offset + length > chunk.region_length:
                 offset = end
             elif offset not in (end, total):
-                said = f"{side.name} is at {offset} of the region behind the chunks, and the one before ends at {end}"
+                said = (
+                    f"{side.name} is at {offset} of the region behind the chunks, but the "
+                    f"previous one ends at {end}"
+                )
                 yield chunk.violation(side.field, said, str(end), str(offset))
             end, total = offset + length, total + length
 

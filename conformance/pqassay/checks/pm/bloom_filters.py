@@ -19,7 +19,7 @@ def filters_lie_in_their_blocks(row: GroupFilters) -> Iterator[Violation]:
     """Filters are between the statistics and the next structure."""
     for bloom in row.inlined():
         if bloom.is_misplaced:
-            said = f"the bloom filter of row group {row.row_group} is said to be at {bloom.offset}"
+            said = f"_pm places the bloom filter of row group {row.row_group} at {bloom.offset}"
             yield bloom.violation(said, f"within [{bloom.room[0]}, {bloom.room[1]})")
 
 
@@ -44,9 +44,7 @@ def filters_are_apart(row: GroupFilters) -> Iterator[Violation]:
     found = [bloom for bloom in row.inlined() if not bloom.is_misplaced]
     for before, bloom in pairwise(sorted(found, key=lambda bloom: (bloom.offset, bloom.position))):
         if bloom.offset < before.end:
-            said = (
-                f"the bloom filter at {bloom.offset} begins before that of column {before.column_name} ends"
-            )
+            said = f"the bloom filter at {bloom.offset} overlaps the one of column {before.column_name}"
             yield bloom.violation(said, f"{before.end} or more")
 
 

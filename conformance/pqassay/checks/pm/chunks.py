@@ -84,9 +84,9 @@ def values_fit_the_rows(chunk: ChunkUnderTest) -> Violation:
     """The number of values equals the number of rows, or is greater in a column with lists."""
     values, rows = chunk.given.num_values, chunk.num_rows
     if chunk.described.max_rep_level:
-        message = f"{values} values in {rows} rows, each of which has at least one"
+        message = f"{values} values in {rows} rows, but each row has at least one"
         return chunk.violation("num_values", message, f"at least {rows}", str(values))
-    message = f"{values} values in {rows} rows of a column without lists"
+    message = f"{values} values in {rows} rows, but the column has no lists"
     return chunk.violation("num_values", message, str(rows), str(values))
 
 
@@ -119,7 +119,7 @@ def nulls_are_values(chunk: ChunkUnderTest) -> Violation:
 def required_columns_have_no_nulls(chunk: ChunkUnderTest) -> Violation:
     """A required column has MAX_DEF_LEVEL 0."""
     nulls = chunk.given.null_count
-    message = f"{nulls} nulls in a column whose MAX_DEF_LEVEL is 0, which cannot hold any"
+    message = f"{nulls} nulls, but MAX_DEF_LEVEL is 0, so the column cannot hold nulls"
     return chunk.violation("null_count", message, "0", str(nulls))
 
 
@@ -137,7 +137,7 @@ def nulls_known(chunk: PmChunkFields) -> int:
 def distinct_values_are_values(chunk: ChunkUnderTest) -> Violation:
     """PM-056 judges negative numbers of values."""
     values, distinct = chunk.given.num_values - nulls_known(chunk), chunk.given.distinct_count
-    message = f"{distinct} distinct values among {values} that are not null"
+    message = f"{distinct} distinct values, but only {values} non-null values"
     return chunk.violation("distinct_count", message, f"at most {values}", str(distinct))
 
 
@@ -156,7 +156,7 @@ def codec_is_known(chunk: ChunkUnderTest) -> Violation:
     """The numbers are Parquet's, which have no gaps."""
     codec = chunk.given.codec
     return chunk.violation(
-        "codec", f"CODEC is {codec}, which names no codec", f"0 to {max(Codec)}", str(codec)
+        "codec", f"CODEC is {codec}, which is not a codec", f"0 to {max(Codec)}", str(codec)
     )
 
 
@@ -185,7 +185,7 @@ def range_lies_in_the_body(chunk: ChunkUnderTest) -> Violation:
     start, end = chunk.given.byte_range_start, chunk.given.byte_range_start + chunk.given.total_compressed
     return chunk.violation(
         "byte_range_start",
-        f"the chunk is said to be at [{start}, {end}) of the Parquet file",
+        f"_pm places the chunk at [{start}, {end}) of the Parquet file",
         f"within [{HEAD_SIZE}, {chunk.body_end})",
         f"[{start}, {end})",
     )
@@ -244,9 +244,9 @@ def sizes_of_slots_are_possible(chunk: ChunkUnderTest, side: Side) -> Violation:
     """PM-064 judges absent inlined statistics."""
     size = chunk.size(side)
     if chunk.has(side.inlined):
-        message = f"{side.name} is in its slot with {size} bytes"
+        message = f"STAT_SIZES gives {size} bytes for {side.name} in its slot"
         return chunk.violation("stat_sizes", message, f"1 to {MOST_INLINE}", str(size))
-    message = f"{side.name} is not in its slot, and STAT_SIZES says {size} bytes"
+    message = f"{side.name} is not in its slot, but STAT_SIZES gives {size} bytes"
     return chunk.violation("stat_sizes", message, "0", str(size))
 
 
@@ -273,7 +273,7 @@ def sizes_of_slots_fit_the_type(chunk: ChunkUnderTest, side: Side) -> Violation:
 def rest_of_slots_is_zero(chunk: ChunkUnderTest, side: Side) -> Violation:
     """These are the bytes after a value that is shorter than its slot."""
     size, slot = chunk.size(side), chunk.slot(side)
-    message = f"{side.name} has {size} bytes, and the slot holds {slot:#x}"
+    message = f"{side.name} has {size} bytes, but the slot holds {slot:#x}"
     rest = f"{MOST_INLINE - size} zero bytes behind {size}"
     return chunk.violation(side.field, message, rest, f"{slot:#018x}")
 
@@ -297,7 +297,7 @@ def out_of_line_lies_in_the_region(chunk: ChunkUnderTest, side: Side) -> Violati
     """The region is between the chunks and the next structure."""
     offset, length = chunk.reference(side)
     place, room = f"[{offset}, {offset + length})", chunk.region_length
-    message = f"{side.name} is said to be at {place} of the region behind the chunks"
+    message = f"{side.name} is placed at {place} of the region behind the chunks"
     return chunk.violation(side.field, message, f"within [0, {room})", place)
 
 

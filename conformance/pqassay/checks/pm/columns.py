@@ -79,7 +79,7 @@ def ids_are_unique(parsed: PmUnderTest) -> Iterator[Violation]:
         earlier = first.setdefault(described.id, column)
         if described.id != NO_COLUMN and earlier != column:
             said = f"ID {described.id} is also that of column {parsed.names[earlier]}"
-            yield parsed.in_descriptor(column, "id", said, "an ID of its own, or -1", str(described.id))
+            yield parsed.in_descriptor(column, "id", said, "a unique ID, or -1", str(described.id))
 
 
 @rule("PM-146", of=COLUMNS)
@@ -148,7 +148,7 @@ def type_is_known(column: ColumnUnderTest) -> Iterator[Violation]:
     """The type is the low byte of TYPE."""
     code = column.described.type
     if code != NO_TYPE and type_tag(code) not in KNOWN_TYPES:
-        said = f"TYPE is {code}, whose low byte {type_tag(code)} names no type"
+        said = f"TYPE is {code}, but its low byte {type_tag(code)} is not a type"
         yield column.violation("type", said, "-1, or a type that is known", str(code))
 
 
@@ -195,7 +195,7 @@ def descending_is_said_of_sorting_columns(column: ColumnUnderTest) -> Iterator[V
     """The flag has no meaning for other columns. PM-010 judges the designated timestamp."""
     flags = column.described.flags
     if flags & ColumnFlag.DESCENDING and not column.is_sorted:
-        said = "DESCENDING (bit 4) is set, and the rows are not sorted by the column"
+        said = "DESCENDING (bit 4) is set, but the rows are not sorted by the column"
         yield column.violation("flags", said, "bit 4 clear", f"{flags:#x}")
 
 
@@ -255,7 +255,10 @@ def rows_are_sorted_by_it(column: ColumnUnderTest) -> Iterator[Violation]:
             yield column.violation("flags", said, "bit 4 clear", f"{flags:#x}")
     elif first.column < parsed.header.column_count:  # PM-037 judges others
         names = parsed.names
-        said = f"the rows are sorted by column {names[first.column]} first, and {names[column.position]} is the designated timestamp"
+        said = (
+            f"the rows are sorted by column {names[first.column]} first, but "
+            f"{names[column.position]} is the designated timestamp"
+        )
         yield first.violation(said, str(column.position))
 
 

@@ -44,7 +44,10 @@ def the_parquet_file_ends_with_the_newest_snapshot(pair: FilePair) -> Iterator[V
     _ = pair.match  # for a stale file, nothing else is compared
     what = f"{there - size} bytes follow what the newest snapshot describes"
     if there < size:
-        what = f"the newest snapshot describes {size} bytes; {pair.snapshot.path} describes the {there} that there are"
+        what = (
+            f"the newest snapshot describes {size} bytes, but the file has {there}, which "
+            f"{pair.snapshot.path} describes"
+        )
     yield footer_field(newest, "parquet_footer_offset").violation(
         what, f"a Parquet file of {size} bytes", f"one of {there} bytes"
     )
@@ -157,7 +160,8 @@ def sorting_agrees(pair: FilePair) -> Iterator[Violation]:
         return
     expected, said = (_sorting_text(pair, sorting) for sorting in (declared[0], actual))
     message = (
-        f"the rows are said to be sorted by {said}, data.footer.row_groups[0].sorting_columns says {expected}"
+        f"_pm declares the rows sorted by {said}, but "
+        f"data.footer.row_groups[0].sorting_columns says {expected}"
     )
     if parsed.sorting_columns:
         yield replace(parsed.sorting_columns[0].violation(message, expected), actual=said)

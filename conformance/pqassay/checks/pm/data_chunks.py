@@ -140,9 +140,9 @@ def bounds_are_present_alike(chunk: ChunkOfPair) -> Iterator[Violation]:
     for side, is_here, bound, keepable in zip(SIDES, here, said, kept, strict=True):
         where = f"{chunk.data_path}.statistics.{side.parquet_field}"
         if is_here and bound is None and chunk.column != header.fixed.designated_timestamp:
-            message = f"{side.name} of {chunk.label} is there, {where} is not"
+            message = f"{side.name} of {chunk.label} exists, but not {where}"
         elif not is_here and keepable is not None:
-            message = f"{side.name} of {chunk.label} is not there, {where} is"
+            message = f"{side.name} of {chunk.label} is missing, but {where} exists"
         else:
             continue
         expected = f"no {side.name}" if is_here else f"{side.name} {_bytes(keepable or b'')}"

@@ -76,7 +76,7 @@ def types_are_inferred(column: ColumnOfPair) -> Iterator[Violation]:
     if is_stored and actual & ~MARKS_OF_TIMESTAMPS != expected:
         texts = [f"{code} ({described_type(code)})" for code in (expected, actual)]
         message = (
-            f"TYPE of column {column.leaf.name} is {texts[1]}, from data.footer.schema follows {texts[0]}"
+            f"TYPE of column {column.leaf.name} is {texts[1]}, but data.footer.schema implies {texts[0]}"
         )
         yield column.violation("type", message, f"{texts[0]}, or -1", texts[1])
 

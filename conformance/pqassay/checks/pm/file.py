@@ -88,7 +88,7 @@ def optional_header_bits_are_known(parsed: PmUnderTest) -> Iterator[Violation]:
     """These are unnamed bits below 32. If they have sections, these are stored between the header and the first block."""
     flags = parsed.fixed.feature_flags
     if unknown := flags & ~REQUIRED_FEATURES & ~KNOWN_HEADER_FEATURES:
-        said = f"{bits(unknown)} of FEATURE_FLAGS is not known; a reader ignores what it announces"
+        said = f"{bits(unknown)} of FEATURE_FLAGS is not known; readers ignore the section that it announces"
         yield header_field("feature_flags").violation(
             said, f"nothing but {bits(KNOWN_HEADER_FEATURES)}", f"{flags:#x}"
         )
@@ -121,7 +121,10 @@ def implied_sorting_ascends(parsed: PmUnderTest) -> Iterator[Violation]:
     """Bit 2 says that the designated timestamp ascends."""
     column = parsed.columns[parsed.designated]
     if column.described.flags & ColumnFlag.DESCENDING:
-        said = "DESCENDING (bit 4) is set on the designated timestamp, and SORTING_IS_DTS_ASC (bit 2) in the header"
+        said = (
+            "DESCENDING (bit 4) is set on the designated timestamp, but "
+            "SORTING_IS_DTS_ASC (bit 2) in the header"
+        )
         yield column.violation("flags", said, "bit 4 clear", f"{column.described.flags:#x}")
 
 
@@ -134,7 +137,7 @@ def footer_is_filled(reached: SnapshotUnderTest) -> Iterator[Violation]:
     # A header bit may add a section to the footer, as for bloom filters.
     unknown |= reached.parsed.fixed.feature_flags & ~REQUIRED_FEATURES & ~KNOWN_HEADER_FEATURES
     if left and not unknown:
-        said = f"{left} bytes are between the footer's sections and its checksum, and no flag announces them"
+        said = f"{left} bytes are between the footer's sections and its checksum, but no flag announces them"
         spot = Spot(f"{snapshot.path}.footer_length", snapshot.size - pm.TRAILER_SIZE, pm.TRAILER_SIZE)
         yield spot.violation(said, str(snapshot.length - left), str(snapshot.length))
 
@@ -143,7 +146,10 @@ def footer_is_filled(reached: SnapshotUnderTest) -> Iterator[Violation]:
 def optional_footer_bits_are_known(reached: SnapshotUnderTest) -> Iterator[Violation]:
     """These are unnamed bits below 32."""
     if unknown := reached.flags & ~REQUIRED_FEATURES & ~KNOWN_FOOTER_FEATURES:
-        said = f"{bits(unknown)} of FOOTER_FEATURE_FLAGS is not known; a reader ignores what it announces"
+        said = (
+            f"{bits(unknown)} of FOOTER_FEATURE_FLAGS is not known; readers ignore the "
+            "section that it announces"
+        )
         yield footer_field(reached.snapshot, "footer_feature_flags").violation(
             said, f"nothing but {bits(KNOWN_FOOTER_FEATURES)}", f"{reached.flags:#x}"
         )
@@ -187,7 +193,7 @@ def unused_bytes_are_plausible(chain: Chain) -> Iterator[Violation]:
     for snapshot, before in pairwise(chain.snapshots):
         less, more = snapshot.fields.unused_bytes, before.fields.unused_bytes
         if less < more and before.number not in impossible:
-            message = f"{less} dead bytes, where there were {more} at the snapshot before"
+            message = f"{less} dead bytes, fewer than the {more} of the previous snapshot"
             yield footer_field(snapshot, "unused_bytes").violation(message, f"at least {more}", str(less))
     chain.require_whole()
 
@@ -198,7 +204,7 @@ def parquet_file_does_not_shrink(chain: Chain) -> Iterator[Violation]:
     for snapshot, before in pairwise(chain.snapshots):
         size, earlier = snapshot.fields.parquet_file_size, before.fields.parquet_file_size
         if size < earlier:
-            said = f"the Parquet file has {size} bytes, and had {earlier} at the snapshot before"
+            said = f"the Parquet file has {size} bytes, fewer than the {earlier} of the previous snapshot"
             yield footer_field(snapshot, "parquet_footer_offset").violation(
                 said, f"at least {earlier}", str(size)
             )
@@ -227,7 +233,10 @@ def notes_are_well_formed(reached: SnapshotUnderTest) -> Iterator[Violation]:
 def covering_index_is_well_formed(reached: SnapshotUnderTest) -> Iterator[Violation]:
     """Reading the footer raises the violation."""
     if not reached.flags & FooterFeature.COVERING_INDEX_REQUIRED:
-        message = "COVERING_INDEX (bit 2) is set without COVERING_INDEX_REQUIRED (bit 32), by which older readers refuse it"
+        message = (
+            "COVERING_INDEX (bit 2) is set without COVERING_INDEX_REQUIRED (bit 32), "
+            "which makes older readers refuse the file"
+        )
         yield footer_field(reached.snapshot, "footer_feature_flags").violation(
             message, "bits 2, 32", f"{reached.flags:#x}"
         )
@@ -251,5 +260,5 @@ def squash_tracker_says_something(parsed: PmUnderTest) -> Iterator[Violation]:
     if header.squash_tracker == NO_SQUASH_TRACKER:
         width = pm.SQUASH_TRACKER.sizeof()
         spot = Spot("header_sections.squash_tracker.squash_tracker", header.end - width, width)
-        said = "SQUASH_TRACKER is -1, which is written by leaving it out"
+        said = "SQUASH_TRACKER is -1; leave out the section instead"
         yield spot.violation(said, "no section, or another number", "-1")

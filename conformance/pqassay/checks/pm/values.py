@@ -146,8 +146,8 @@ def exact_bounds_occur(chunk: ChunkOfPair) -> Iterator[Claim]:
         if not bounds.is_usable(order, raw) or bounds.of_chunk(order, raw, above=is_upper) is not None:
             return
         if bounds.is_met(order, raw, above=is_upper) is False:
-            message = f"{side.name} of {chunk.label} is said to be exact, and no value is {text}"
-            expected = f"{side.name} not flagged exact, or a value {text}"
+            message = f"{side.name} of {chunk.label} is marked exact, but no value is {text}"
+            expected = f"{side.name} not marked exact, or a value {text}"
             yield chunk.violation("stat_flags", message, expected, f"{chunk.record.stat_flags:#04x}")
 
     for side in SIDES:
@@ -196,7 +196,7 @@ def bloom_filters_hold_every_value(chunk: ChunkOfPair) -> Iterator[Claim]:
         spot = pair.bloom_entry(number)
         if not pair.is_external:
             spot = pair.inlined_bitset(chunk.row_group.number, chunk.column, BLOCK_SIZE)
-        message = f"{_named(chunk, values, place)} holds {value}, which its bloom filter does not hold"
+        message = f"{_named(chunk, values, place)} holds {value}, but its bloom filter does not"
         message += others(int(missing.sum()))
         yield _violation(chunk, spot, message, f"a filter that holds {value}", "one that does not")
 

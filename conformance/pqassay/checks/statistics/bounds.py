@@ -72,7 +72,7 @@ def orders_are_given(file: FileUnderTest) -> Iterator[Violation]:
             what = "chunk has a column index"
         else:
             continue
-        said = f"the {what}, and the footer has no column_orders that say how they compare"
+        said = f"the {what}, but the footer has no column_orders for comparing bounds"
         field = chunk.fields.facts
         yield Violation(said, field, "column_orders", "none", column=chunk.column, row_group=chunk.row_group)
         return
@@ -347,7 +347,7 @@ def int96_bounds_have_their_order(chunk: ColumnChunkUnderTest) -> Iterator[Viola
         raise NotApplicable
     if column_order.INT96_TIMESTAMP_ORDER is None:
         name, raw = bounds[0]
-        said = "bounds of an INT96 column, and no INT96_TIMESTAMP_ORDER that says how they compare"
+        said = "an INT96 column has bounds, but no INT96_TIMESTAMP_ORDER for comparing them"
         field = chunk.fields.statistics / name
         yield Violation(said, field, "no bounds, or INT96_TIMESTAMP_ORDER", show(raw))
 
@@ -359,7 +359,7 @@ def unordered_columns_have_no_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Vi
     if not is_unordered(element) or not annotation_fits(element):
         raise NotApplicable
     for name, raw in given(statistics, (*BOUNDS, *DEPRECATED)):
-        said = f"{name} bounds a column whose type has no order"
+        said = f"{name} is given, but values of this type have no order"
         yield Violation(said, chunk.fields.statistics / name, "no bound", show(raw))
 
 
@@ -392,6 +392,6 @@ def flags_have_their_bounds(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         raise NotApplicable
     for flag, bound in flags:
         if getattr(statistics, bound) is None:
-            said = f"{flag} is given, and {bound} is not"
+            said = f"{flag} is given without {bound}"
             field = chunk.fields.statistics / flag
             yield Violation(said, field, f"a {bound}, or no flag", str(getattr(statistics, flag)).lower())

@@ -70,7 +70,7 @@ def nan_count_is_possible(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
         raise NotApplicable
     most = max(chunk.facts.num_values - max(statistics.null_count or 0, 0), 0)
     if not 0 <= count <= most:
-        said = f"nan_count is {count} where {most} values are not null"
+        said = f"nan_count is {count}, but only {most} values are not null"
         field = chunk.fields.statistics / "nan_count"
         yield Violation(said, field, f"0 to {most}" if most else "0", str(count))
 
@@ -181,7 +181,7 @@ def _histogram_and_nulls(chunk: ColumnChunkUnderTest) -> tuple[list[int], int]:
 
 def _other_nulls(chunk: ColumnChunkUnderTest, histogram: list[int], null_count: int) -> Violation:
     nulls, greatest = sum(histogram[:-1]), chunk.leaf.max_definition_level
-    said = f"the histogram has {nulls} values below level {greatest}, and null_count is {null_count}"
+    said = f"the histogram has {nulls} values below level {greatest}, but null_count is {null_count}"
     field = chunk.fields.sizes / "definition_level_histogram"
     return Violation(said, field, f"{null_count} values below level {greatest}", str(nulls))
 
@@ -237,7 +237,7 @@ def geospatial_box_bounds_something(chunk: ColumnChunkUnderTest) -> Iterator[Vio
             if value is not None and value != value:  # noqa: PLR0124 - NaN alone differs from itself
                 yield Violation(f"{name} is NaN", field / name, "a number, or no box", "nan")
         if (low, high) == NOTHING:
-            said = f"{axis}min is the greatest number and {axis}max the least: no coordinate was found"
+            said = f"{axis}min is the greatest number and {axis}max the least, as before the first coordinate"
             yield Violation(said, field / f"{axis}min", "a number, or no box", repr(low))
 
 

@@ -67,7 +67,10 @@ def _box(chunk: ColumnChunkUnderTest, find: Callable[[ChunkValues], OffBox | Non
         low, high = getattr(box, f"{off.axis}min"), getattr(box, f"{off.axis}max")
         is_less = off.number < low or (off.axis == "x" and low > high)
         yield Violation(
-            f"{where(values, off.place)} holds {off.axis} = {off.number!r}, the box goes from {low!r} to {high!r}"
+            (
+                f"{where(values, off.place)} holds {off.axis} = {off.number!r}, but the box goes "
+                f"from {low!r} to {high!r}"
+            )
             + others(off.total, "geometry", "geometries"),
             _field(chunk, f"bbox.{off.axis}{'min' if is_less else 'max'}"),
             expected=f"a box that holds {off.axis} = {off.number!r}",
@@ -105,7 +108,10 @@ def boxes_bound_axes_that_are_there(chunk: ColumnChunkUnderTest) -> Iterator[Cla
             if axis not in there:
                 low, high = getattr(box, f"{axis}min"), getattr(box, f"{axis}max")
                 yield Violation(
-                    f"the box of {named(chunk)} has bounds of {axis}, and no geometry has a coordinate {axis}",
+                    (
+                        f"the box of {named(chunk)} has bounds for {axis}, but no geometry has a "
+                        f"coordinate {axis}"
+                    ),
                     _field(chunk, f"bbox.{axis}min"),
                     expected=f"no {axis}min and no {axis}max",
                     actual=f"[{low!r}, {high!r}]",
@@ -144,7 +150,7 @@ def every_listed_type_occurs(chunk: ColumnChunkUnderTest) -> Iterator[Claim]:
         for number, code in enumerate(listed):
             if code not in there and is_type_code(code):
                 yield Violation(
-                    f"type {code} is listed, and no geometry of {named(chunk)} is of it",
+                    f"type {code} is listed, but no geometry of {named(chunk)} has it",
                     _field(chunk, "geospatial_types")[number],
                     expected=", ".join(map(str, sorted(there))) or "an empty list",
                     actual=str(code),

@@ -105,7 +105,7 @@ def _null_counts_add_up(chunk: ColumnChunkUnderTest) -> Iterator[Violation]:
             raise NotApplicable
         total += count
     if total != whole:
-        said = f"the {len(chunk.data_pages)} data pages count {total} nulls, and the chunk {whole}"
+        said = f"the {len(chunk.data_pages)} data pages count {total} nulls, but the chunk counts {whole}"
         field = _field(chunk, chunk.data_pages[-1], "null_count")
         yield Violation(said, field, f"{whole} nulls in all pages", str(total))
 
@@ -130,7 +130,7 @@ def counts_of_pages_are_possible(chunk: ColumnChunkUnderTest) -> Iterator[Violat
                 said = f"nan_count of page {page.number} of a column of {chunk.leaf.physical_type} is {count}"
                 yield Violation(said, _field(chunk, page, name), "no nan_count", str(count))
             elif not 0 <= count <= max(most, 0):
-                said = f"{name} of page {page.number} is {count}, where {most} values can count"
+                said = f"{name} of page {page.number} is {count}, but at most {most} values can count"
                 expected = f"0 to {most}" if most > 0 else "0"
                 yield Violation(said, _field(chunk, page, name), expected, str(count))
     if not counted:

@@ -444,5 +444,5 @@ def _listed(name: str) -> list[str]:
     end = b"\0" if b"\0" in content else b"\n"  # a path cannot contain a zero byte
     paths = [os.fsdecode(line) for line in content.split(end) if line]
     if not paths:
-        raise UsageError(f"--files-from {name}: there is no path in it")
+        raise UsageError(f"--files-from {name}: no path is listed")
     return paths

@@ -23,7 +23,7 @@ from pqassay_spec.rules.catalogue import TIERS, Tier
 NOT_LISTED = "not on the list"
 """The reason why unlisted files are not judged."""
 
-REPLACED = "on the list, and not in the table any more"
+REPLACED = "on the list, but no longer in the table"
 """The reason why some listed files are not judged."""
 
 PATH, TABLE, MOMENT, TIER = "path", "table", "moment", "tier"
@@ -93,7 +93,7 @@ def read_list(name: str) -> OnlyFiles:
             f"--only-files {name}: not a list of files: {reason}; `pqassay repair` writes one"
         ) from None
     if not only.paths and not only.tables:
-        raise UsageError(f"--only-files {name}: there is no path in it")
+        raise UsageError(f"--only-files {name}: no path is listed")
     return only
 
 

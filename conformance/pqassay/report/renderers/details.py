@@ -85,7 +85,7 @@ def effects(finding: Finding) -> list[tuple[str, str]]:
     """The possible and the observed effects of the violation."""
     rows: list[tuple[str, str]] = [("could", finding.could)]
     if finding.observed is not None and finding.proof is None:
-        of_shape = "" if finding.observed.effect == "not asked" else "on a file like this: "
+        of_shape = "" if finding.observed.effect == "not asked" else "on a similar file: "
         rows.append(("observed", f"{of_shape}{finding.observed.sentence}"))
     return rows
 

@@ -319,7 +319,7 @@ def past_foreign(report: RunReport) -> str:
 def undeclared(report: RunReport) -> str:
     """A line with the cases that were not asked."""
     missing = ", ".join(f"{one.count} for {one.capability}" for one in report.not_asked)
-    return f"not asked, since it is not declared: {missing}"
+    return f"not asked because the driver does not declare it: {missing}"
 
 
 def observed(report: RunReport) -> str:

@@ -34,8 +34,8 @@ MISLED: tuple[ExposureVerdict, ...] = ("rows lost", "wrong rows", "crashed", "re
 """Answers to a well-formed lie that are not right, the most severe first."""
 
 NEVER_SCORED = (
-    "The metadata of these files is well formed and untrue, which no reader can see. "
-    "What this one made of them is shown, and never scored."
+    "The metadata of these files is well formed but untrue, which readers cannot detect. The "
+    "answers are shown, but never scored."
 )
 
 TOLD_ELSEWHERE = ("rule", "more", "because", "stderr")

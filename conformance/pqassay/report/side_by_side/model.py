@@ -368,7 +368,7 @@ def _remarks(runs: Sequence[RunReport], implementations: Sequence[Implementation
         why = (
             ""
             if same_cases
-            else " (or not the same cases of them: what is asked depends on the capabilities)"
+            else " (or the same files with different cases: capabilities decide what is asked)"
         )
         yield f"the results name different golden files{why}: {named}"
     for what, values in (

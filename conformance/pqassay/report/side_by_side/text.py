@@ -125,7 +125,7 @@ def _table(console: Console, rows: list[list[str]]) -> None:
 
 def _matrix(console: Console, shown: SideBySide) -> None:
     if not shown.rows:
-        write_line(console, "every implementation was right about everything that it was asked")
+        write_line(console, "every implementation answered everything correctly")
         return
     numbers = _numbers(shown)
     head = "not right everywhere"

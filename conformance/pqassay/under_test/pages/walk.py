@@ -160,7 +160,7 @@ def chunk_range(file: FileUnderTest, chunk: ColumnChunk, path: str) -> tuple[int
     if not framing.body_start <= start <= end <= framing.footer_start:
         raise Malformed("the chunk lies outside the body", rule="PQF-008", field=field)
     if field in file.part(overlapping_chunks):
-        raise Malformed("the chunk shares bytes with another one", rule="PQF-009", field=field)
+        raise Malformed("the chunk overlaps another chunk", rule="PQF-009", field=field)
     return start, end
 
 
@@ -212,9 +212,9 @@ def _no_page(position: int, length: int, size: int, end: int, path: str) -> Malf
         return Malformed(
             f"a page has {size} bytes", rule="PQF-058", field=field, expected="at least 0", actual=str(size)
         )
-    what = f"{left} bytes are left in the chunk" if left >= 0 else "the chunk ends in its header"
+    what = f"only {left} bytes are left in the chunk" if left >= 0 else "the chunk ends in its header"
     return Malformed(
-        f"a page has {size} bytes where {what}",
+        f"a page has {size} bytes, but {what}",
         rule="PQF-051",
         field=field,
         offset=position,

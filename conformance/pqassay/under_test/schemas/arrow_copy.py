@@ -67,12 +67,12 @@ def _members(
 ) -> Iterator[Fault | Limit]:
     """Compare the members of a group: number, names and order."""
     if len(fields) != len(nodes):
-        message = f"it describes {len(fields)} fields of {where}, which has {len(nodes)}"
+        message = f"it describes {len(fields)} fields of {where}, but there are {len(nodes)}"
         yield Fault(NAMES, message, f"{len(nodes)} fields", str(len(fields)), path)
         return
     for field, node in zip(fields, nodes, strict=True):
         if field.name != node.name:
-            message = f"it calls a field {show(field.name)} where {where} has {show(node.name)}"
+            message = f"it calls a field {show(field.name)}, but {where} has {show(node.name)}"
             yield Fault(NAMES, message, show(node.name), show(field.name), path or node.name)
             return
     for field, node in zip(fields, nodes, strict=True):
@@ -84,7 +84,10 @@ def _field(
 ) -> Iterator[Fault | Limit]:
     """Compare one field; with ``is_item``, the repeated element of a list, which counts as one value."""
     if not is_storage(type_):
-        said = f"it gives {show(path)} the type {type_.extension} over {type_}, and that is not stored so"
+        said = (
+            f"it gives {show(path)} the type {type_.extension} over {type_}, but the "
+            "column is stored in another way"
+        )
         yield Fault(FOLLOWED, said, f"the storage of {type_.extension}", str(type_), path)
     if type_.kind == Kind.RUN_END_ENCODED and not node.is_leaf:
         type_ = type_.children[1].type
@@ -139,7 +142,7 @@ def _map(type_: ArrowType, node: SchemaNode, path: str) -> Iterator[Fault | Limi
 
 
 def _other_kind(type_: ArrowType, what: str, wanted: str, path: str) -> Fault:
-    said = f"it gives {show(path)} the type {type_}, and that is {what}"
+    said = f"it gives {show(path)} the type {type_}, but the column is {what}"
     return Fault(NAMES, said, wanted, str(type_), path)
 
 
@@ -151,5 +154,5 @@ def _leaf(type_: ArrowType, element: SchemaElement, path: str) -> Iterator[Fault
         said = f"it gives column {show(path)} the type {type_}, which is not stored as {stored_as}"
         yield Fault(rule, said, f"a type that is stored as {stored_as}", str(type_), path)
     elif not has_unit_of(type_, element):
-        said = f"it gives column {show(path)} the type {type_}, and the column is {carrier(element)}"
+        said = f"it gives column {show(path)} the type {type_}, but the column is {carrier(element)}"
         yield Fault(UNITS, said, "the same unit in both", str(type_), path)

@@ -177,7 +177,7 @@ def _column(name: str, column: dict[str, Any], node: SchemaNode | None, root: Sc
         (logical.GEOMETRY and edges == SPHERICAL) or (logical.GEOGRAPHY and edges == PLANAR)
     ):
         kind = "GEOMETRY" if logical.GEOMETRY else "GEOGRAPHY"
-        text = f"the edges of column {show(name)} are {edges}, and its type is {kind}"
+        text = f"the edges of column {show(name)} are {edges}, but its type is {kind}"
         yield Fault(COLUMNS, text, f"the edges of {kind}", edges, name)
     yield from _unknown(name, column)
     box = column.get("bbox")

@@ -65,7 +65,7 @@ def require_order(chunk: ColumnChunkUnderTest) -> Order:
         return order
     if chunk.column_order is None:
         # Other rules report this, and compare the bounds by the order of the type.
-        raise NotChecked(f"the footer gives no order of column {chunk.column}", "another rule")
+        raise NotChecked(f"the footer gives no order for column {chunk.column}", "another rule")
     if chunk.leaf.element.type == Type.INT96 and not chunk.column_order.unknown:
         bounds = chunk.facts.statistics
         if bounds is not None and (bounds.min_value, bounds.max_value) != (None, None):
@@ -165,7 +165,7 @@ class ExactBound(ChunkBound):
         """Yield a violation unless a value equals it; the rule of the bound itself judges values beyond it."""
         if self.beyond(values) is None and not self._occurs(values):
             yield Violation(
-                f"{self.name} of {named(self.chunk)} is called exact, and no value is {self.text}",
+                f"{self.name} of {named(self.chunk)} is marked exact, but no value is {self.text}",
                 self.chunk.fields.statistics / f"is_{self.name}_exact",
                 expected=f"not exact, or a value {self.text}",
                 actual="exact",
@@ -249,7 +249,7 @@ class BoundsOfPages(Claim):
                 shown(self.order, self.raws[each.page] or b""),
             )
             yield Violation(
-                f"{where(values, each.place)} holds {value}, the page's {self.side} bound is {bound}",
+                f"{where(values, each.place)} holds {value}, but the page's {self.side} bound is {bound}",
                 self.field(each.page),
                 expected=f"{'at least' if self.above else 'at most'} {value}",
                 actual=bound,
@@ -283,7 +283,7 @@ class ExactBoundsOfPages(BoundsOfPages):
         def violation(page: int) -> Violation:
             text = shown(self.order, self.raws[page] or b"")
             return Violation(
-                f"{name} of page {page} of {named(self.chunk)} is called exact, and no value is {text}",
+                f"{name} of page {page} of {named(self.chunk)} is marked exact, but no value is {text}",
                 self.flag(page),
                 expected=f"not exact, or a value {text}",
                 actual="exact",

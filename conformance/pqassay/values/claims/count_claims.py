@@ -115,8 +115,10 @@ class CountsOfPages(Claim):
 
         def violation(page: int) -> Violation:
             count, given = counted[page], self.given[page]
-            head = f"a page of {named(self.chunk)} holds {count} {self.what}, its header says {given}"
-            listed = f"page {page} of {named(self.chunk)} holds {count} {self.what}, {self.name} says {given}"
+            head = f"a page of {named(self.chunk)} holds {count} {self.what}, but its header says {given}"
+            listed = (
+                f"page {page} of {named(self.chunk)} holds {count} {self.what}, but {self.name} says {given}"
+            )
             return Violation(
                 head if self.index is None else listed,
                 self.field(page),
@@ -130,7 +132,7 @@ class CountsOfPages(Claim):
 def require_pages(listed: Sequence[object], values: ChunkValues, index: str) -> None:
     """Raise `NotChecked` unless an index lists the existing pages; another rule reports the difference."""
     if len(listed) != len(values.counts.values):
-        raise NotChecked(f"{index} and column chunk differ in their number of pages", "another rule")
+        raise NotChecked(f"{index} and column chunk have different numbers of pages", "another rule")
 
 
 @dataclass(frozen=True)
@@ -154,7 +156,7 @@ class DistinctCounts(Claim):
         for number, (given, (least, most)) in enumerate(zip(self.given, self.ranges(values), strict=True)):
             if given is not None and not least <= given <= most:
                 yield Violation(
-                    f"{self.named(number)} holds {least} distinct values, distinct_count is {given}",
+                    f"{self.named(number)} holds {least} distinct values, but distinct_count is {given}",
                     self.field(number),
                     expected=str(least) if least == most else f"between {least} and {most}",
                     actual=str(given),

@@ -41,7 +41,7 @@ class FaultOfVariant(Enum):
     METADATA = "metadata that cannot be read"
     VALUE = "a value that cannot be read"
     NAMES = "fields that are not names of the metadata, or not in order"
-    UNSORTED = "names that are called sorted, and are not"
+    UNSORTED = "names that are marked sorted, but are not"
     BESIDE = "a value beside a typed_value that is not part of the same object"
     COMMON = "a value with a field that is shredded"
     UNSHREDDED = "an object or array beside a typed_value that could hold it"

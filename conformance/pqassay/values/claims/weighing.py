@@ -212,7 +212,7 @@ def _of_suspects(suspect: Range, parts: Sequence[Any], pages: int) -> Iterator[T
     elif arrangement := _arrangement(suspect, parts):
         yield 4, f"{where} lie within the bounds {arrangement}"
     if suspect.is_off_by_a_bit:
-        yield 4, f"one of {where} lies far beyond the bounds, and one bit of it keeps it there"
+        yield 4, f"one of {where} lies far beyond the bounds because of a single bit"
     elif suspect.are_far:
         yield 3, f"{where} that lie beyond the bounds are far from them"
     elif suspect.are_near:
@@ -225,7 +225,10 @@ def _of_suspects(suspect: Range, parts: Sequence[Any], pages: int) -> Iterator[T
         share = Range(parts[0], suspect.order, suspect.low, suspect.high).share
         if share >= MUCH:
             sides = "both bounds" if is_of_both else "a bound"
-            yield 1 + is_of_both, f"{where} lie beyond {sides} in one page alone, and reach them in others"
+            yield (
+                1 + is_of_both,
+                f"{where} lie beyond {sides} in one page only, and reach the bounds in others",
+            )
     elif met:
         side = {suspect.low: "the lower bound", suspect.high: "the upper bound"}
         names = " and ".join(side[raw] for raw in met)

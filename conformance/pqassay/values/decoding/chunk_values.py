@@ -141,8 +141,8 @@ class ChunkValues:
         if not chunk.leaf.max_repetition_level:
             if self.entries < sum(counts):
                 raise NotChecked(
-                    f"the pages of column {chunk.column} hold {sum(counts)} values and nulls in row group "
-                    f"{chunk.row_group}, and pyarrow decodes {self.entries}",
+                    f"the pages of column {chunk.column} hold {sum(counts)} values and nulls "
+                    f"in row group {chunk.row_group}, but pyarrow decodes {self.entries}",
                     "file",
                 )
         elif 0 in counts:  # the number of items of a list is known only from its levels
@@ -183,8 +183,8 @@ class ChunkValues:
         counted = int(counts.non_null.sum())
         if counted != self.count:
             said = (
-                f"the levels of column {self.chunk.column} count {counted} values in row group "
-                f"{self.chunk.row_group}, and pyarrow decodes {self.count}"
+                f"the levels of column {self.chunk.column} count {counted} values in row "
+                f"group {self.chunk.row_group}, but pyarrow decodes {self.count}"
             )
             raise reason_for(self.chunk, NotChecked(said, "file"))
         return counts

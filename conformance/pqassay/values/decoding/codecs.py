@@ -180,7 +180,7 @@ def _of_length(content: memoryview, length: int) -> memoryview:
 
 
 def _wrong_length(actual: str, length: int) -> Malformed:
-    message = f"the page has {actual} without compression, and its header says {length}"
+    message = f"the page has {actual} without compression, but its header says {length}"
     return Malformed(message, expected=f"{length} bytes", actual=actual)
 
 

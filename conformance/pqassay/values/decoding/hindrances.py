@@ -73,8 +73,8 @@ def require_narrow(chunk: ColumnChunkUnderTest) -> None:
         return  # the decoder reports pages that cannot be walked
     if values > GREATEST_NESTED:
         raise NotChecked(
-            f"row group {chunk.row_group} of column {chunk.column} holds {size:,} bytes of byte arrays, "
-            "and pyarrow decodes at most 2 GiB of them inside a list or group",
+            f"row group {chunk.row_group} of column {chunk.column} holds {size:,} bytes of "
+            "byte arrays; inside a list or group, pyarrow decodes at most 2 GiB",
             "tool",
         )
 

@@ -100,7 +100,7 @@ class Runs:
             Malformed: A value is not below ``size``.
         """
         if (greatest := self.greatest()) >= size:
-            message = f"a level of {greatest} in a column whose greatest is {size - 1}"
+            message = f"a level of {greatest}, but the maximum of the column is {size - 1}"
             raise Malformed(message, expected=f"at most {size - 1}", actual=str(greatest))
         if size == 2:  # nulls and values, the most common levels
             ones = np.count_nonzero(self.packed)

@@ -129,13 +129,13 @@ def byte_arrays(raw: memoryview, count: int) -> int:
         if reason.judgeable:
             raise
         expected, actual = f"{count} byte arrays", f"{len(raw)} bytes"
-        message = f"{expected} are longer than the {actual} that there are for them"
+        message = f"{expected} take more than the {actual} available"
         raise Malformed(message, expected=expected, actual=actual) from None
     return least + int(pc.sum(pc.binary_length(values)).as_py() or 0)
 
 
 def _too_few(there: int, count: int, needed: int) -> Malformed:
-    message = f"the page has {there} bytes for {count} values, which take {needed}"
+    message = f"the page has {there} bytes for {count} values, but they take {needed}"
     return Malformed(message, expected=f"{needed} bytes of values", actual=f"{there} bytes")
 
 
@@ -149,7 +149,7 @@ def _indexes(page: PageValues) -> int | None:
         raise Faulty(PageFault(FaultKind.NO_BIT_WIDTH))
     if not len(raw) or raw[0] > WIDEST:
         message, expected = (
-            "the indexes have no bit width that the encoding knows",
+            "the bit width of the indexes is not valid",
             f"a first byte of at most {WIDEST}",
         )
         raise Malformed(message, expected=expected, actual=str(raw[0]) if len(raw) else "0 bytes")
@@ -258,7 +258,9 @@ def _prefixed(page: PageValues) -> int:
     if len(wrong):
         place = int(wrong[0])
         before, actual = int(lengths[place - 1]) if place else 0, f"{prefixes[place]} bytes"
-        message = f"value {place} of the page begins with {actual} of the one before, which has {before}"
+        message = (
+            f"value {place} of the page begins with {actual} of the previous value, which has only {before}"
+        )
         raise Malformed(message, expected=f"a prefix of at most {before} bytes", actual=actual)
     width = page.element.type_length
     if page.element.type == Type.FIXED_LEN_BYTE_ARRAY and width and (lengths != width).any():

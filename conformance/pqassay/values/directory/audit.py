@@ -178,7 +178,7 @@ class _ChunkOfEntries:
         """Take the data that each entry needs."""
         chunk, rows = self._chunk, self._chunk.group.num_rows
         if values.entries != rows:
-            self.leave(NotChecked(f"{chunk} has {rows} rows, and pyarrow decodes {values.entries}", "file"))
+            self.leave(NotChecked(f"{chunk} has {rows} rows, but pyarrow decodes {values.entries}", "file"))
             return
         for place, audit in enumerate(self._audits):
             try:

@@ -59,7 +59,10 @@ class BlobUnderTest:
         """
         entry, head = self.entry, self.entry.head
         if head.plain_length > MOST_PLAIN and head.codec != CompressionCodec.UNCOMPRESSED:
-            said = f"{entry} has {head.plain_length:,} bytes without compression, and {MOST_PLAIN:,} are looked into"
+            said = (
+                f"{entry} has {head.plain_length:,} bytes without compression; pqassay "
+                f"reads up to {MOST_PLAIN:,}"
+            )
             raise NotChecked(said, "tool")
         stored = entry.stored
         if head.codec == CompressionCodec.UNCOMPRESSED:
@@ -76,7 +79,7 @@ class BlobUnderTest:
             raise self._wrong_length(error.actual or error.reason, error.reason) from None
 
     def _wrong_length(self, actual: str, reason: str = "") -> Malformed:
-        said = "its blob does not decompress to the length that it says"
+        said = "its blob does not decompress to the declared length"
         if reason:
             said += f": {reason}"
         expected = f"{self.entry.head.plain_length} bytes"

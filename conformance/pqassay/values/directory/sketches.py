@@ -35,7 +35,7 @@ def _library() -> Any:
         import datasketches  # type: ignore[import-untyped]  # noqa: PLC0415 - an extra, without types
     except ImportError:
         raise NotChecked(
-            f"sketches are compared with the values by the package datasketches: {install('sketches')}",
+            f"comparing sketches with the values needs the package datasketches: {install('sketches')}",
             "tool",
         ) from None
     return datasketches

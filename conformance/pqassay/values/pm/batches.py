@@ -215,9 +215,7 @@ class BoundsOfMany(NamedTuple):
         if alike.any():
             self.shape.compared += int(self.size[alike].sum() + other.size[alike].sum())
             if self.shape.compared > MOST_COMPARED:
-                raise NotChecked(
-                    f"more than {MOST_COMPARED:,} bytes of bounds would have to be compared", "tool"
-                )
+                raise NotChecked(f"there are more than {MOST_COMPARED:,} bytes of bounds to compare", "tool")
             read = READINGS[reading]
             above[alike] = [
                 read(least) > read(greatest)

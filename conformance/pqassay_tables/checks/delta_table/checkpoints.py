@@ -47,20 +47,20 @@ def _files_differ(table: DeltaTable, name: str, one: DeltaState, log: DeltaState
     for key, entry in one.by_key.items():
         before = log.by_key.get(key)
         if before is None:
-            text = f"the {name} has {entry.path}, which is not live by the log"
+            text = f"the {name} has {entry.path}, which is not live according to the log"
             yield _wrong(table, name, entry.place, text, "no entry", "one")
             continue
         for member in ("size", "partitionValues", "baseRowId", "defaultRowCommitVersion"):
             left, right = entry.action.get(member), before.action.get(member)
             if left is not None and right is not None and left != right:
                 place = entry.place.below(member)
-                text = f"{member} of {entry.path} is {left} in the {name}, and {right} in the log"
+                text = f"{member} of {entry.path} is {left} in the {name}, but {right} in the log"
                 yield _wrong(table, name, place, text, str(right), str(left))
         if entry.stats is None or before.stats is None:
             continue
         for found in statistics_differ(one.schema, entry.stats, before.stats):
             of = found.path[0] if found.column is None else f"{found.path[0]} of column {found.column}"
-            text = f"{of} of {entry.path} is {found.one} in the {name}, and {found.other} in the log"
+            text = f"{of} of {entry.path} is {found.one} in the {name}, but {found.other} in the log"
             place = entry.stat(found.path[0]).below(*found.path[1:])
             yield _wrong(table, name, place, text, found.other, found.one, found.column)
 
@@ -81,7 +81,7 @@ def checkpoints_keep_statistics(table: DeltaTable) -> Iterator[Violation]:
     for key, entry in one.items():
         before = log.get(key)
         if before is not None and before.stats and entry.stats is None and not entry.stats_problem:
-            said = f"the log has statistics of {entry.path}, and the checkpoint has none"
+            said = f"the log has statistics of {entry.path}, but the checkpoint does not"
             yield _wrong(table, "checkpoint", entry.place, said, "statistics", "none")
 
 
@@ -96,7 +96,7 @@ def checkpoints_describe_the_table_as_the_log_does(table: DeltaTable) -> Iterato
             for name in described_differ(kind, given, expected):
                 left, right = given.get(name), expected.get(name)
                 said = (
-                    f"{name} of {kind} is {str(left)[:80]} in the {summary}, and {str(right)[:80]} in the log"
+                    f"{name} of {kind} is {str(left)[:80]} in the {summary}, but {str(right)[:80]} in the log"
                 )
                 place = ClaimPlace(one.places[kind].file, one.places[kind].entry, (kind, name))
                 yield _wrong(table, summary, place, said, str(right)[:80], str(left)[:80])
@@ -111,7 +111,10 @@ def checkpoints_have_the_domains_of_the_log(table: DeltaTable) -> Iterator[Viola
         for name in sorted(one.domains.keys() | log.domains.keys()):
             left, right = one.domains.get(name), log.domains.get(name)
             if left != right:
-                said = f"the domain {name} is {str(left)[:80]} in the {summary}, and {str(right)[:80]} in the log"
+                said = (
+                    f"the domain {name} is {str(left)[:80]} in the {summary}, but "
+                    f"{str(right)[:80]} in the log"
+                )
                 yield _wrong(table, summary, one.places["protocol"], said, str(right)[:80], str(left)[:80])
 
 
@@ -148,7 +151,7 @@ def both_statistics_are_the_same(one: DeltaEntry) -> Iterator[Violation]:
     parsed = _parsed(one, STATS_PARSED) or {}
     for found in statistics_differ(one.schema, parsed, one.stats):
         name = found.path[0] if found.column is None else f"{found.path[0]} of column {found.column}"
-        said = f"{name} of {one.data_file} is {found.one} in {STATS_PARSED}, and {found.other} in stats"
+        said = f"{name} of {one.data_file} is {found.one} in {STATS_PARSED}, but {found.other} in stats"
         place = one.entry.place.below(STATS_PARSED, *found.path)
         yield one.wrong(place, said, found.other, found.one, remedy=WRITTEN_ANEW, column=found.column)
 
@@ -166,8 +169,8 @@ def both_partition_values_are_the_same(one: DeltaEntry) -> Iterator[Violation]:
     texts = _parsed(one, "partitionValues") or {}
     for pair in partitions_differ(one.schema, texts, _parsed(one, PARTITION_PARSED) or {}):
         said = (
-            f"the value of partition column {pair.column} of {one.data_file} is {pair.other} in {PARTITION_PARSED}, "
-            f"and {pair.one} in partitionValues"
+            f"the value of partition column {pair.column} of {one.data_file} is {pair.other} "
+            f"in {PARTITION_PARSED}, but {pair.one} in partitionValues"
         )
         place = one.entry.place.below(PARTITION_PARSED, *pair.path)
         yield one.wrong(place, said, pair.one, pair.other, remedy=WRITTEN_ANEW, column=pair.column)

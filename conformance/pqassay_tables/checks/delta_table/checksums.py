@@ -46,7 +46,10 @@ def checksum_files_say_what_the_state_is(table: DeltaTable) -> Iterator[Violatio
         for name in path:
             actual = actual[int(name)] if isinstance(actual, list) else actual[name]
         if actual != expected:
-            said = f"{'.'.join(path)} of version {state.segment.version} is {actual}, and the log comes to {expected}"
+            said = (
+                f"{'.'.join(path)} of version {state.segment.version} is {actual}, but "
+                f"{expected} according to the log"
+            )
             yield checksum.wrong(path, said, str(expected), str(actual))
 
 
@@ -68,7 +71,10 @@ def checksum_files_describe_the_table(table: DeltaTable) -> Iterator[Violation]:
     for name, kind, one, expected in described:
         for member in described_differ(kind, one, expected):
             left, right = str(one.get(member))[:80], str(expected.get(member))[:80]
-            said = f"{member} of {name} of version {state.segment.version} is {left}, and the log comes to {right}"
+            said = (
+                f"{member} of {name} of version {state.segment.version} is {left}, but "
+                f"{right} according to the log"
+            )
             yield checksum.wrong((name, member), said, right, left)
 
 
@@ -92,7 +98,7 @@ def checksum_files_list_the_live_files(table: DeltaTable) -> Iterator[Violation]
             continue
         seen.add(logical_key(own))
         for path, said, true in _differences(state, own, live[logical_key(own)]):
-            message = f"{path[-1]} of {own.path} is {said} in allFiles, and {true} in the log"
+            message = f"{path[-1]} of {own.path} is {said} in allFiles, but {true} in the log"
             yield checksum.wrong((*place, *path), message, true, said)
     for key in live.keys() - seen:
         message = f"{live[key].path} is live in the log, but not in allFiles"

@@ -59,7 +59,8 @@ def columns_are_in_the_file(file: ClaimedFile) -> Iterator[Violation]:
                 else f"a column called {'.'.join(column.table.path)}"
             )
             message = (
-                f"the table has bounds of column {column.name} for {file.name}, which has no such column"
+                f"the table has bounds of column {column.name} for {file.name}, but the file "
+                "has no such column"
             )
             yield file.false(column, metric, message, expected, "none")
 

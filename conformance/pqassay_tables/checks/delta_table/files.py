@@ -39,7 +39,7 @@ def sizes_are_true(one: DeltaEntry) -> Iterator[Violation]:
     if actual is None:
         raise Broken("DLT-007")
     if type(size) is not int or size != actual:
-        said = f"size of {one.data_file} is {size}, and the file has {actual} bytes"
+        said = f"size of {one.data_file} is {size}, but the file has {actual} bytes"
         yield one.wrong(one.entry.place.below("size"), said, str(actual), str(size), remedy=RESTATED)
 
 
@@ -50,6 +50,9 @@ def files_are_live_once(table: DeltaTable) -> Iterator[Violation]:
     for entry in table.state.entries:
         before = known.setdefault(entry.inside or entry.path, entry)
         if before is not entry and entry.path:
-            said = f"{entry.path} is live twice, with another deletion vector or path; the first entry is {before.place}"
+            said = (
+                f"{entry.path} is live twice, with different deletion vectors or paths; "
+                f"the first entry is {before.place}"
+            )
             place = entry.place.below("path")
             yield table.wrong(place, said, "one live entry", "two", remedy=RESTORED, data_file=entry.inside)

@@ -41,7 +41,7 @@ def the_checkpoint_is_there(table: DeltaTable) -> Iterator[Violation]:
     there = sorted(complete_checkpoints(table.at.listed(DELTA_LOG)))
     if type(version) is not int or not there or version > there[-1]:
         known = ", ".join(map(str, there[-20:])) or "none"
-        message = f"{FILE} is about the checkpoint of version {str(version)[:40]}, and the log has {known}"
+        message = f"{FILE} names the checkpoint of version {str(version)[:40]}, but the log has {known}"
         yield last.wrong(("version",), message, known, str(version)[:40])
 
 
@@ -67,7 +67,7 @@ def it_counts_what_the_checkpoint_holds(table: DeltaTable) -> Iterator[Violation
     for name, expected in true.items():
         actual = members.get(name)
         if actual is not None and actual != expected:
-            said = f"{name} of {FILE} is {str(actual)[:40]}, and that of the checkpoint is {expected}"
+            said = f"{name} of {FILE} is {str(actual)[:40]}, but the checkpoint has {expected}"
             yield last.wrong((name,), said, str(expected), str(actual)[:40])
 
 
@@ -80,5 +80,5 @@ def its_checksum_is_that_of_its_members(table: DeltaTable) -> Iterator[Violation
         raise NotApplicable
     actual = checksum_of(last.members)
     if checksum != actual:
-        message = f"the checksum of {FILE} is {str(checksum)[:40]}, and that of its members is {actual}"
+        message = f"the checksum of {FILE} is {str(checksum)[:40]}, but its members have {actual}"
         yield last.wrong((CHECKSUM,), message, actual, str(checksum)[:40])

@@ -34,7 +34,7 @@ def partition_values_are_complete(one: DeltaEntry) -> Iterator[Violation]:
         return  # writers of unpartitioned tables omit it
     if values is None or have != sorted(names):
         said = f"partitionValues of {one.data_file} has " + (
-            ", ".join(have) or "no members" if values is not None else "no form that is known"
+            ", ".join(have) or "no members" if values is not None else "not in a known form"
         )
         place, expected = one.entry.place.below("partitionValues"), ", ".join(names) or "no members"
         yield one.wrong(place, said, expected, ", ".join(have) or "none", remedy=RESTATED)

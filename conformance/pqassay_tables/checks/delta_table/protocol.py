@@ -61,7 +61,9 @@ def features_are_listed_where_versions_say_so(table: DeltaTable) -> Iterator[Vio
         if version is None:
             continue  # DLT-056
         if isinstance(listed, list) is not (version == features.version):
-            said = f"{member} is {version}, and {features.member} are {'not ' if listed is None else ''}there"
+            said = (
+                f"{member} is {version}, but {features.member} are {'missing' if listed is None else 'given'}"
+            )
             place = state.places["protocol"].below(member)
             expected = f"{member} {features.version}" if listed is not None else f"a list of {features.member}"  # fmt: skip
             yield table.wrong(place, said, expected, str(version)[:40])
@@ -75,7 +77,10 @@ def the_format_is_that_of_the_files(table: DeltaTable) -> Iterator[Violation]:
         raise Broken("DLT-056") if given is None else NotApplicable
     provider = cast("Json", given).get("provider")
     if provider != PROVIDER:
-        said = f"the provider of the format is {str(provider)[:40]}, and the files of the table are Parquet files"
+        said = (
+            f"the provider of the format is {str(provider)[:40]}, but the files of the "
+            "table are Parquet files"
+        )
         place = table.state.places["metaData"].below("format", "provider")
         yield table.wrong(place, said, PROVIDER, str(provider)[:40])
 
@@ -89,7 +94,7 @@ def features_for_readers_are_for_writers_too(table: DeltaTable) -> Iterator[Viol
     ):
         raise NotApplicable  # DLT-057 reports a missing list
     for feature in sorted(state.features - state.writer_features):
-        said = f"{feature[:40]} is among the readerFeatures, and not among the writerFeatures"
+        said = f"{feature[:40]} is among the readerFeatures, but not among the writerFeatures"
         place = state.places["protocol"].below("readerFeatures")
         yield table.wrong(place, said, f"{feature[:40]} in both", "in one")
 
@@ -112,7 +117,7 @@ def what_readers_have_to_know_is_listed(table: DeltaTable) -> Iterator[Violation
         raise NotApplicable
     for features, used in uses.items():
         if used and not state.features & set(features):
-            said = f"the table has {used}, and its readerFeatures lack {features[0]}"
+            said = f"the table has {used}, but its readerFeatures lack {features[0]}"
             listed = ", ".join(sorted(state.features)) or "none"
             place = state.places["protocol"]
             yield table.wrong(place, said, features[0], listed[:80])

@@ -47,7 +47,7 @@ def row_ids_are_unique(table: DeltaTable) -> Iterator[Violation]:
     end, before = 0, ""
     for start, behind, entry in _ranges(table):
         if before and start < end:
-            said = f"the row ids of {entry.path} begin at {start}, and those of {before} end at {end - 1}"
+            said = f"the row ids of {entry.path} begin at {start}, but those of {before} end at {end - 1}"
             yield table.wrong(entry.place.below(BASE), said, f"{end} or more", str(start), remedy=RESTATED)
         if behind > end:
             end, before = behind, entry.path
@@ -60,7 +60,7 @@ def all_rows_have_ids(one: DeltaEntry) -> Iterator[Violation]:
         given = one.entry.action.get(name)
         if given is None or (name == BASE and (type(given) is not int or given < 0)):
             fault = "no" if given is None else "an impossible"
-            said = f"rows are tracked, and the entry of {one.data_file} has {fault} {name}"
+            said = f"rows are tracked, but the entry of {one.data_file} has {fault} {name}"
             actual = "none" if given is None else str(given)[:40]
             yield one.wrong(one.entry.place, said, name, actual, remedy=RESTATED)
 
@@ -89,5 +89,5 @@ def rows_come_from_versions_that_there_are(one: DeltaEntry) -> Iterator[Violatio
     version = commit if commit is not None else one.table.state.segment.version  # unknown in a sidecar
     version = version if told is None else told.version
     if since is not None and (type(since) is not int or not 0 <= since <= version):
-        said = f"{SINCE} of {one.data_file} is {since}, in version {version}"
+        said = f"{SINCE} of {one.data_file} is {since}, but the version is {version}"
         yield one.wrong(one.entry.place.below(SINCE), said, f"0 to {version}", str(since), remedy=RESTATED)

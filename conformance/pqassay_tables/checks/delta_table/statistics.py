@@ -132,7 +132,7 @@ def required_columns_have_no_nulls(one: DeltaEntry) -> Iterator[Violation]:
     """Readers answer queries for nulls of such a column without reading files."""
     for column, count in one.counted(one.schema.required):
         if count > 0:
-            said = f"{NULLS} of column {column.name} is {count}, which is not nullable"
+            said = f"{NULLS} of column {column.name} is {count}, but the column is not nullable"
             yield _wrong(one, one.entry.stat(NULLS).below(*column.path), said, "0", str(count), column.name)
 
 
@@ -140,5 +140,5 @@ def required_columns_have_no_nulls(one: DeltaEntry) -> Iterator[Violation]:
 def statistics_are_of_columns(one: DeltaEntry) -> Iterator[Violation]:
     """Columns can be dropped and renamed only with column mapping, so otherwise all columns of a file are in the schema."""
     for column, name in unknown_columns(one.schema, one.stats).items():
-        said = f"{name} has column {column[:60]}, which the table does not have"
+        said = f"{name} has column {column[:60]}, which is not in the table"
         yield _wrong(one, one.entry.stat(name).below(column), said, "a column of the schema", column[:60])

@@ -56,7 +56,7 @@ def rows_are_counted(one: DeltaEntry) -> Iterator[Violation]:
         raise Broken("DLT-009")
     if one.stats.get(ROWS) is None:
         place = one.entry.place if one.entry.stats is None else one.entry.place.below("stats")
-        said = f"{one.data_file} has a deletion vector, and its statistics have no {ROWS}"
+        said = f"{one.data_file} has a deletion vector, but its statistics have no {ROWS}"
         yield one.wrong(place, said, ROWS, "none", remedy=REMEDY)
 
 
@@ -98,7 +98,7 @@ def vectors_lie_in_their_files(one: DeltaEntry) -> Iterator[Violation]:
     end = deleted.offset + grammar.SIZE_SIZE + deleted.length + grammar.CHECKSUM_SIZE
     if size is None or size < end:
         there = "there is no such file" if size is None else f"the file has {size} bytes"
-        said = f"the deletion vector of {one.data_file} ends at byte {end} of {inside}, and {there}"
+        said = f"the deletion vector of {one.data_file} ends at byte {end} of {inside}, but {there}"
         place = deleted.place.below("offset" if size else DESCRIPTOR_VECTOR)
         expected = f"a file of {end} bytes or more"
         yield one.wrong(place, said, expected, "none" if size is None else f"{size} bytes", remedy=RESTORED)

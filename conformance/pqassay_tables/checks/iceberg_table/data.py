@@ -57,7 +57,8 @@ def columns_are_in_the_file(file: ClaimedFile) -> Iterator[Violation]:
             continue
         if file.metrics.is_null_where_absent(column.table):
             message = (
-                f"the table has bounds of column {column.name} for {file.name}, which has no column of its id"
+                f"the table has bounds of column {column.name} for {file.name}, but the file "
+                "has no column with this id"
             )
             expected = f"a column with the field id {column.key}"
             yield file.false(column, metric, message, expected, "none")
@@ -65,7 +66,9 @@ def columns_are_in_the_file(file: ClaimedFile) -> Iterator[Violation]:
             from_default.append(column.name)
     if from_default:
         names = ", ".join(from_default)
-        raise NotChecked(f"bounds of {names} in {file.name} are of a default, which is not compared", "tool")
+        raise NotChecked(
+            f"bounds of {names} in {file.name} are of a default value; they are not compared", "tool"
+        )
 
 
 @rule(
@@ -82,7 +85,10 @@ def the_first_split_has_the_first_row_group(file: ClaimedFile) -> Iterator[Viola
         if (start := chunk_start(chunk)) is not None
     ]
     if first is not None and starts and first.value > min(starts):
-        said = f"the first split of {file.name} begins at {first.value}, and its first row group at {min(starts)}"
+        said = (
+            f"the first split of {file.name} begins at {first.value}, but its first row "
+            f"group at {min(starts)}"
+        )
         place = first.place
         yield file.wrong(place, said, f"{min(starts)} or less", str(first.value), remedy=file.claims.remedy)
 
@@ -95,8 +101,8 @@ def sizes_are_those_of_the_chunks(file: ClaimedFile) -> Iterator[Violation]:
         actual = sizes.get(column.ordinal or 0, 0)
         if claimed != actual:
             message = (
-                f"column_sizes of column {column.name} is {claimed} in the table's entry for {file.name}, "
-                f"and its chunks have {actual} bytes"
+                f"column_sizes of column {column.name} is {claimed} in the table's entry for "
+                f"{file.name}, but its chunks have {actual} bytes"
             )
             yield file.false(column, Metric.SIZE, message, str(actual), str(claimed))
 
@@ -112,7 +118,7 @@ def splits_begin_with_row_groups(file: ClaimedFile) -> Iterator[Violation]:
             starts.add(group.file_offset)
     for split in file.claims.splits:
         if split not in starts and file.claims.first_split is not None:
-            said = f"a split of {file.name} begins at {split}, where no row group begins"
+            said = f"a split of {file.name} begins at {split}, but no row group begins there"
             place, expected = file.claims.first_split.place, "the beginning of a row group"
             yield file.wrong(place, said, expected, str(split), remedy=file.claims.remedy)
             return

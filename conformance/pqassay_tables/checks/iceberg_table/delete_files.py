@@ -212,7 +212,7 @@ class DeletesAreOfTheFileThatIsNamed(OfPositions):
         others_ = [raw != named.encode() for raw in deletes.paths]
         for row, path, more in deletes.first_of(others_):
             name = deletes.name(path)
-            message = f"deletes a row of {name}, which is another file than {named}{more}"
+            message = f"deletes a row of {name}, but its entry names {named}{more}"
             place = claim_field(self.file, self.data_files.entry.place(field_ids.REFERENCED_DATA_FILE))
             yield replace(self.false(group, row, message, named, name, 0, RESTORED), field=place)
 
@@ -288,9 +288,7 @@ class DeletesAreSorted(OfPositions):
         expected = "deletes that are sorted by file_path, then by pos"
         if before[0] != after[0]:
             one, other = shown_path(before[0]), shown_path(after[0])
-            message = f"deletes a row of {other}, and the row before it one of {one}{others(count)}"
+            message = f"deletes a row of {other} after a row of {one}{others(count)}"
             return self.false(group, row, message, expected, f"{one} before {other}", 0, REWRITE)
-        message = (
-            f"deletes row {after[1]}, and the row before it row {before[1]} of the same file{others(count)}"
-        )
+        message = f"deletes row {after[1]} after row {before[1]} of the same file{others(count)}"
         return self.false(group, row, message, expected, f"{before[1]} before {after[1]}", 1, REWRITE)

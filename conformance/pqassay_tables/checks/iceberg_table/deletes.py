@@ -49,7 +49,10 @@ def bounds_enclose_the_file_that_is_named(one: IcebergEntry) -> Iterator[Violati
         bound = given.get(DELETE_FILE_PATH)
         if bound is not None and (bound > raw if field == LOWER else bound < raw):
             actual = shown("string", bound)
-            said = f"the {name} bound of file_path of {one.data_file} is {actual}, and its deletes are of {named}"
+            said = (
+                f"the {name} bound of file_path of {one.data_file} is {actual}, but it "
+                f"deletes rows of {named}"
+            )
             place = one.entry.place(field, DELETE_FILE_PATH)
             expected = f"{named} or {'less' if field == LOWER else 'more'}"
             yield one.wrong(place, said, expected, actual, remedy=REMEDY, column="file_path")

@@ -71,7 +71,7 @@ def sizes_are_true(one: IcebergEntry) -> Iterator[Violation]:
     if actual is None:
         raise Broken("ICE-013")
     if size != actual:
-        said = f"file_size_in_bytes of {one.data_file} is {size}, and the file has {actual} bytes"
+        said = f"file_size_in_bytes of {one.data_file} is {size}, but the file has {actual} bytes"
         place = one.entry.place(field_ids.FILE_SIZE_IN_BYTES)
         yield one.wrong(place, said, str(actual), str(size), remedy=RESTATED)
 
@@ -83,12 +83,12 @@ def formats_are_known(one: IcebergEntry) -> Iterator[Violation]:
     if one.entry.format not in FILE_FORMATS:
         yield wrong(one, one.entry.place(field_ids.FILE_FORMAT), f"file_format is {given[:40]!r}", ", ".join(FILE_FORMATS), given[:40])  # fmt: skip
     elif one.entry.format == PUFFIN and one.table.state.version < ROW_IDS_SINCE:
-        said = f"file_format is {given}, which version {one.table.state.version} does not have"
+        said = f"file_format is {given}, which does not exist in version {one.table.state.version}"
         yield wrong(one, one.entry.place(field_ids.FILE_FORMAT), said, f"version {ROW_IDS_SINCE}", given)
     elif one.entry.format not in (PARQUET, PUFFIN) and one.entry.inside is not None:
         with suppress(OSError), one.table.at.opened(one.entry.inside) as source:
             if source.size >= len(MAGIC) and source.read(0, len(MAGIC)) == MAGIC:
-                said = f"file_format is {given}, and the file is a Parquet file"
+                said = f"file_format is {given}, but the file is a Parquet file"
                 yield wrong(one, one.entry.place(field_ids.FILE_FORMAT), said, PARQUET.upper(), given)
 
 
@@ -107,13 +107,13 @@ def sequence_numbers_are_those_of_snapshots(one: IcebergEntry) -> Iterator[Viola
     """Readers do not know which deletes are newer than the file."""
     own, most = one.entry.own_sequence, one.entry.manifest.listed.value(field_ids.MANIFEST_SEQUENCE_NUMBER)
     place = one.entry.own_place(field_ids.SEQUENCE_NUMBER)
-    remedy = "none: the number is in the earlier manifest of the file, if that still exists"
+    remedy = "none; the earlier manifest of the file has the number, if it still exists"
     if own is None:
-        said = f"{one.data_file} exists since before its manifest, and has no sequence number of its own"
+        said = f"{one.data_file} is older than its manifest, but has no sequence number"
         expected = "the number of the snapshot that added it"
         yield one.wrong(place, said, expected, "null", remedy=remedy)
     elif own > most:
-        said = f"{one.data_file} has the sequence number {own}, and its manifest has {most}"
+        said = f"{one.data_file} has the sequence number {own}, but its manifest has {most}"
         yield one.wrong(place, said, f"{most} or less", str(own), remedy=remedy)
 
 
@@ -124,13 +124,13 @@ def split_offsets_ascend(one: IcebergEntry) -> Iterator[Violation]:
     size = one.entry.value(field_ids.FILE_SIZE_IN_BYTES)
     place = next((at for at in range(1, len(splits)) if splits[at] < splits[at - 1]), None)
     if place is not None:
-        text = f"split {place} begins at {splits[place]}, and the one before it at {splits[place - 1]}"
+        text = f"split {place} begins at {splits[place]}, but the previous one at {splits[place - 1]}"
         yield wrong(
             one, one.entry.place(field_ids.SPLIT_OFFSETS), text, "offsets that ascend", str(splits[:8])
         )
     elif splits[0] < 0 or splits[-1] >= size:
         outside = splits[0] if splits[0] < 0 else splits[-1]
-        text = f"a split begins at {outside}, and the file has {size} bytes"
+        text = f"a split begins at {outside}, but the file has {size} bytes"
         yield wrong(one, one.entry.place(field_ids.SPLIT_OFFSETS), text, f"less than {size}", str(outside))
 
 
@@ -161,7 +161,7 @@ def bounds_are_ordered(column: EntryBounds[IcebergEntry]) -> Iterator[Violation]
         if column.type == "uuid" and _signed(lows[number]) <= _signed(highs[number]):
             continue  # older readers and writers compare them as two signed numbers
         low, high = (shown(column.type, raws[number]) for raws in (lows, highs))
-        said, one = f"is {low}, and the upper one {high}", column.entries[number]
+        said, one = f"is {low}, but the upper one is {high}", column.entries[number]
         yield wrong_bound(column, one, Metric.LOWER, said, f"{high} or less", low)
 
 
@@ -175,7 +175,10 @@ def _coordinates(
     names = "xyzm" if geospatial(column.type) == "geometry" else " yzm"
     for name, low, high in zip(names, least, greatest, strict=False):
         if name != " " and low > high:
-            said = f"the {name} of the lower bound of column {column.name} is {low}, and that of the upper one {high}"
+            said = (
+                f"the {name} of the lower bound of column {column.name} is {low}, but that "
+                f"of the upper one is {high}"
+            )
             place = one.entry.place(FIELDS[Metric.LOWER], cast("int", column.key))
             yield wrong(one, place, said, f"{high} or less", str(low), column.name)
 
@@ -212,7 +215,10 @@ def counts_fit_in_the_values(one: IcebergEntry) -> Iterator[Violation]:
         column = one.column(key)
         if column is not None and not column.is_repeated:
             field = NULLS if key in nulls else NANS
-            said = f"column {column.name} has {its_nulls} nulls and {its_nans} NaN values of {most} values"
+            said = (
+                f"column {column.name} has {its_nulls} nulls and {its_nans} NaN values, "
+                f"but only {most} values"
+            )
             place, counted = one.entry.place(field, key), its_nulls + its_nans
             yield wrong(one, place, said, f"{most} or less", str(counted), column.name)
 
@@ -230,5 +236,5 @@ def every_row_has_a_value(one: IcebergEntry) -> Iterator[Violation]:
     for key, count in one.entry.map(VALUES).items():
         column = one.column(key) if count != rows else None
         if column is not None and not column.is_repeated:
-            said = f"value_counts of column {column.name} is {count}, and record_count {rows}"
+            said = f"value_counts of column {column.name} is {count}, but record_count is {rows}"
             yield wrong(one, one.entry.place(VALUES, key), said, str(rows), str(count), column.name)

@@ -71,7 +71,10 @@ def headers_have_a_schema_of_the_table(one: ManifestUnderTest) -> Iterator[Viola
     if known is None:
         raise NotApplicable  # that schema is no longer in the metadata
     if columns != known:
-        message = f"the schema in the header of {one.name} has other columns than the schema of that id in the metadata"
+        message = (
+            f"the schema in the header of {one.name} differs in its columns from the "
+            "schema with that id in the metadata"
+        )
         theirs, mine = (", ".join(sorted(str(each) for each in ones)[:3])[:80] for ones in (known - columns, columns - known))  # fmt: skip
         yield wrong(one, place, message, theirs or "no further column", mine or "columns that are missing")
 
@@ -100,7 +103,7 @@ def _misnumbered(
     for layout in layouts:
         wrong: Mapping[str, tuple[int, int]] = layout.misnumbered
         for name, (actual, expected) in wrong.items():
-            message = f"field {name} of {said} has the number {actual}, and the format gives it {expected}"
+            message = f"field {name} of {said} has the id {actual}, but the format gives it {expected}"
             field = claim_field(table.file, ClaimPlace(file, 0, (name,)))
             yield Violation(message, field, str(expected), str(actual)[:40], remedy=REMEDY)
 
@@ -114,7 +117,10 @@ def added_entries_are_of_the_snapshot_that_added_them(one: ManifestUnderTest) ->
         raise NotApplicable
     for entry in entries:
         if entry.own_snapshot is not None and entry.own_snapshot != added:
-            said = f"entry {entry.number} of {one.name} was added by snapshot {entry.own_snapshot}, and the manifest by snapshot {added}"
+            said = (
+                f"entry {entry.number} of {one.name} was added by snapshot "
+                f"{entry.own_snapshot}, but the manifest by snapshot {added}"
+            )
             yield wrong(one, entry.own_place(field_ids.SNAPSHOT_ID), said, str(added), str(entry.own_snapshot))  # fmt: skip
             return
 

@@ -73,7 +73,7 @@ def lengths_are_true(one: ManifestUnderTest) -> Iterator[Violation]:
     """A reader that requests this number of bytes gets only a part of the manifest, or nothing."""
     given = one.manifest.listed.value(field_ids.MANIFEST_LENGTH)
     if given != one.manifest.size:
-        said = f"manifest_length of {one.name} is {given}, and the file has {one.manifest.size} bytes"
+        said = f"manifest_length of {one.name} is {given}, but the file has {one.manifest.size} bytes"
         yield wrong_listed(one, field_ids.MANIFEST_LENGTH, said, str(one.manifest.size), str(given))
 
 
@@ -89,7 +89,9 @@ def counts_are_those_of_the_entries(one: ManifestUnderTest) -> Iterator[Violatio
         given = one.manifest.listed.value(field)
         actual = (rows if is_of_rows else files)[status]
         if given is not None and given != actual and not (is_of_rows and given < 0):
-            said = f"{MANIFEST_FILE.called(field)} of {one.name} is {given}, and its entries come to {actual}"
+            said = (
+                f"{MANIFEST_FILE.called(field)} of {one.name} is {given}, but its entries add up to {actual}"
+            )
             yield wrong(one, one.manifest.listed.place(field), said, str(actual), str(given))
 
 
@@ -119,10 +121,10 @@ def _of_summary(
         return wrong(one, one.manifest.listed.summary_place(summary.number, member), text, expected, actual)
 
     if summary.contains_null is False and any(value is None for value in values):
-        yield of_member("contains_null", "says that no value is null, and one is", "true", "false")
+        yield of_member("contains_null", "says that no value is null, but one is", "true", "false")
     are_nan = [isinstance(value, float) and math.isnan(value) for value in values]
     if summary.contains_nan is False and any(are_nan):
-        yield of_member("contains_nan", "says that no value is NaN, and one is", "true", "false")
+        yield of_member("contains_nan", "says that no value is NaN, but one is", "true", "false")
     kind = one.result_type(field)
     present = [
         value for value, is_nan in zip(values, are_nan, strict=True) if value is not None and not is_nan
@@ -134,7 +136,10 @@ def _of_summary(
         ("upper_bound", summary.upper, True),
     ):
         if raw is None:
-            said = f"has no {member.replace('_', ' ')}, and an entry has the value {str(present[0])[:60]}; readers take it for one of no values"
+            said = (
+                f"has no {member.replace('_', ' ')}, but an entry has the value "
+                f"{str(present[0])[:60]}; readers assume that there are no values"
+            )
             yield of_member(member, said, "a bound", "null")
             if not is_upper and summary.upper is None:
                 return  # said once
@@ -153,7 +158,7 @@ def _of_summary(
             place = comparable.index(extreme)
             actual = str(present[place])[:60]
             said = (
-                f"has the {member.replace('_', ' ')} {shown(kind, raw)}, and an entry has the value {actual}"
+                f"has the {member.replace('_', ' ')} {shown(kind, raw)}, but an entry has the value {actual}"
             )
             yield of_member(member, said, f"{actual} or {'more' if is_upper else 'less'}", shown(kind, raw))
 
@@ -165,7 +170,7 @@ def summaries_are_those_of_the_spec(one: ManifestUnderTest) -> Iterator[Violatio
     if summaries is None or one.manifest.listed.spec not in one.table.state.schema.specs:
         raise NotApplicable
     if len(summaries) != len(one.spec):
-        text = f"{one.name} has {len(summaries)} summaries, and its spec {len(one.spec)} fields"
+        text = f"{one.name} has {len(summaries)} summaries, but its spec has {len(one.spec)} fields"
         yield wrong_listed(one, field_ids.PARTITIONS, text, str(len(one.spec)), str(len(summaries)))
         return
     for summary, field in zip(summaries, one.spec, strict=True):
@@ -196,7 +201,7 @@ def the_least_sequence_number_is_no_greater(one: ManifestUnderTest) -> Iterator[
     if stated is None or not numbers or one.table.state.version < 2:
         raise NotApplicable
     if stated > min(numbers):
-        said = f"min_sequence_number of {one.name} is {stated}, and a live entry has {min(numbers)}"
+        said = f"min_sequence_number of {one.name} is {stated}, but a live entry has {min(numbers)}"
         yield wrong_listed(one, field_ids.MIN_SEQUENCE_NUMBER, said, f"{min(numbers)} or less", str(stated))
 
 
@@ -227,7 +232,10 @@ def contents_are_not_mixed(one: ManifestUnderTest) -> Iterator[Violation]:
     allowed = (DATA,) if content == DATA else (POSITION_DELETES, EQUALITY_DELETES)
     for entry in one.manifest.live:
         if entry.content not in allowed:
-            text = f"{one.name} is listed with content {content}, and its entry {entry.number} has content {entry.content}"
+            text = (
+                f"{one.name} is listed with content {content}, but its entry "
+                f"{entry.number} has content {entry.content}"
+            )
             yield wrong(
                 one,
                 entry.place(field_ids.CONTENT),
@@ -238,7 +246,10 @@ def contents_are_not_mixed(one: ManifestUnderTest) -> Iterator[Violation]:
             return
     header = one.manifest.metadata.get("content")
     if header is not None and header not in ((b"data",) if content == DATA else (b"deletes", b"delete")):
-        text = f"{one.name} is listed with content {content}, and says {header.decode(errors='replace')[:20]!r} in its header"
+        text = (
+            f"{one.name} is listed with content {content}, but its header says "
+            f"{header.decode(errors='replace')[:20]!r}"
+        )
         yield wrong_listed(
             one, field_ids.MANIFEST_CONTENT, text, "0" if header == b"data" else "1", str(content)
         )
@@ -249,7 +260,7 @@ def partition_specs_are_known(one: ManifestUnderTest) -> Iterator[Violation]:
     """Without the spec, readers do not know the meaning of the partition values."""
     spec, known = one.manifest.listed.spec, one.table.state.schema.specs
     if spec not in known:
-        said = f"the partition spec of {one.name} is {spec}, which the metadata do not have"
+        said = f"the partition spec of {one.name} is {spec}, which is not in the metadata"
         expected = f"one of {', '.join(map(str, sorted(known)[:20])) or 'none'}"
         yield wrong_listed(one, field_ids.PARTITION_SPEC_ID, said, expected, str(spec))
 
@@ -262,7 +273,7 @@ def partition_specs_are_those_of_the_manifests(one: ManifestUnderTest) -> Iterat
         raise NotApplicable
     own, spec = raw.decode(errors="replace")[:20], one.manifest.listed.spec
     if own != str(spec):
-        said = f"the partition spec of {one.name} is {spec} in the manifest list, and {own} in its header"
+        said = f"the partition spec of {one.name} is {spec} in the manifest list, but {own} in its header"
         yield wrong_listed(one, field_ids.PARTITION_SPEC_ID, said, own, str(spec))
 
 
@@ -282,7 +293,7 @@ def manifests_are_as_old_as_their_snapshot(one: ManifestUnderTest) -> Iterator[V
         its = (state.snapshot or {}).get("sequence-number", BEFORE_NUMBERS)
         is_right, expected, of = type(its) is not int or stated <= its, f"{its} or less", "the snapshot"
     if not is_right:
-        said = f"sequence_number of {one.name} is {stated}, and that of {of}, is {its}"
+        said = f"sequence_number of {one.name} is {stated}, but that of {of}, is {its}"
         said = said.replace("snapshot,", "snapshot")
         yield wrong_listed(one, field_ids.MANIFEST_SEQUENCE_NUMBER, said, expected, str(stated))
 

@@ -85,7 +85,7 @@ def the_main_branch_is_the_current_snapshot(table: IcebergTable) -> Iterator[Vio
         raise NotApplicable
     current, named = metadata.get("current-snapshot-id"), cast("dict[str, Any]", main).get("snapshot-id")
     if named != current and not (named in EMPTY and current in EMPTY):
-        said = f"current-snapshot-id is {current}, and the branch {MAIN} is at snapshot {named}"
+        said = f"current-snapshot-id is {current}, but the branch {MAIN} is at snapshot {named}"
         yield _wrong(table, ("refs", MAIN, "snapshot-id"), said, str(current), str(named))
 
 
@@ -96,7 +96,7 @@ def required_members_are_there(table: IcebergTable) -> Iterator[Violation]:
     required = [name for name, since in REQUIRED_SINCE.items() if since <= version]
     for name in (*required, *(REQUIRED_IN_1 if version == 1 else ())):
         if metadata.get(name) is None:
-            said = f"the metadata are of version {version}, and have no {name}"
+            said = f"the metadata are of version {version}, but have no {name}"
             field = metadata_field(table.file, table.state.file, name)
             yield Violation(said, field, f"a {name}", "none", remedy="a commit that rewrites the metadata")
 
@@ -114,7 +114,7 @@ def the_last_column_id_is_the_highest(table: IcebergTable) -> Iterator[Violation
     """The next column gets the id of an existing column, and readers find its values there."""
     last, greatest = _given(table, "last-column-id"), table.state.schema.greatest
     if type(last) is not int or last < greatest:
-        said = f"last-column-id is {last}, and a schema has a column with the id {greatest}"
+        said = f"last-column-id is {last}, but a schema has a column with the id {greatest}"
         yield _wrong(table, ("last-column-id",), said, f"{greatest} or more", str(last))
 
 
@@ -128,7 +128,7 @@ def the_last_sequence_number_is_the_highest(table: IcebergTable) -> Iterator[Vio
         raise NotApplicable
     last, greatest = _given(table, "last-sequence-number"), max(numbers)
     if type(last) is not int or last < greatest:
-        said = f"last-sequence-number is {last}, and a snapshot has the sequence number {greatest}"
+        said = f"last-sequence-number is {last}, but a snapshot has the sequence number {greatest}"
         yield _wrong(table, ("last-sequence-number",), said, f"{greatest} or more", str(last))
 
 
@@ -141,7 +141,7 @@ def the_last_partition_id_is_the_highest(table: IcebergTable) -> Iterator[Violat
         raise NotApplicable
     last = _given(table, "last-partition-id")
     if type(last) is not int or last < max(ids):
-        said = f"last-partition-id is {last}, and a partition field has the id {max(ids)}"
+        said = f"last-partition-id is {last}, but a partition field has the id {max(ids)}"
         yield _wrong(table, ("last-partition-id",), said, f"{max(ids)} or more", str(last))
 
 
@@ -206,7 +206,7 @@ def references_are_of_snapshots(table: IcebergTable) -> Iterator[Violation]:
             said = f"the reference {name[:40]} is a {str(kind)[:40]}"
             yield _wrong(table, ("refs", name, "type"), said, f"{BRANCH} or {TAG}", str(kind)[:40])
         if snapshot not in ids and not (name == MAIN and snapshot in EMPTY):
-            said = f"the reference {name[:40]} is at snapshot {snapshot}, which the metadata do not have"
+            said = f"the reference {name[:40]} is at snapshot {snapshot}, which is not in the metadata"
             yield _wrong(table, ("refs", name, "snapshot-id"), said, "a snapshot of the table", str(snapshot)[:40])  # fmt: skip
 
 
@@ -285,7 +285,7 @@ def version_1_says_the_same_twice(table: IcebergTable) -> Iterator[Violation]:
         if _compared(name, metadata[name]) != _compared(
             name, of_list if name == "schema" else of_list.get("fields")
         ):
-            said = f"{name} is another one than that of the {holder} which {choice} {chosen} chooses"
+            said = f"{name} differs from the {holder} that {choice} {chosen} selects"
             yield _wrong(table, (name,), said, f"the one of {choice} {chosen}", "another one")
     if not known:
         raise NotApplicable

@@ -43,7 +43,7 @@ def bounds_are_of_ids_that_were_assigned(one: IcebergEntry) -> Iterator[Violatio
         raise Broken("ICE-051")
     for key, field in _strange(one):
         if one.column(key) is None and not 0 < key <= last and key < FIRST_RESERVED_ID:
-            said = f"there is a bound of column {key}, and the last id of a column is {last}"
+            said = f"there is a bound for column {key}, but the last column id is {last}"
             yield wrong(one, one.entry.place(field, key), said, f"an id from 1 to {last}", str(key))
 
 
@@ -55,7 +55,11 @@ def bounds_are_of_single_values(one: IcebergEntry) -> Iterator[Violation]:
         column = one.column(key)
         if key in nested or (column is not None and column.is_repeated):
             name = str(key) if column is None else column.name
-            said = f"column {name} is {'a struct, a list or a map' if column is None else 'in a list or a map'}, and has bounds"
+            said = (
+                f"column {name} is "
+                f"{'a struct, a list or a map' if column is None else 'in a list or a map'}, "
+                "but has bounds"
+            )
             yield wrong(one, one.entry.place(field, key), said, "no bounds", "some", name)
 
 
@@ -71,7 +75,10 @@ def columns_without_values_have_no_bounds(one: IcebergEntry) -> Iterator[Violati
         column = one.column(key) if key in without else None
         if column is not None and not column.is_repeated:
             name = "lower bound" if field == LOWER else "upper bound"
-            said = f"all {values.get(key, rows)} values of column {column.name} are null or NaN, and there is a {name}"
+            said = (
+                f"all {values.get(key, rows)} values of column {column.name} are null or "
+                f"NaN, but it has a {name}"
+            )
             actual = shown(column.type, one.entry.value(field)[key])
             yield wrong(one, one.entry.place(field, key), said, "no bounds", actual, column.name)
 
@@ -83,8 +90,8 @@ def partition_values_follow_from_the_bounds(one: IcebergEntry) -> Iterator[Viola
         name = odd.field.transform
         made = f"{odd.low} to {odd.high}" if odd.low != odd.high else odd.low
         said = (
-            f"the partition value {odd.field.name} is {odd.actual}, and by the bounds of column {odd.column.name} "
-            f"its {name} is {made}"
+            f"the partition value {odd.field.name} is {odd.actual}, but according to the "
+            f"bounds of column {odd.column.name} its {name} is {made}"
         )
         yield wrong(one, one.entry.partition_place(odd.field.id), said, made, odd.actual, odd.column.name)
 
@@ -116,7 +123,7 @@ def decimals_have_the_fewest_bytes(column: EntryBounds[IcebergEntry]) -> Iterato
         number = int.from_bytes(raw, "big", signed=True)
         needed = (number + (number < 0)).bit_length() // 8 + 1
         if needed < len(raw):
-            said = f"has {len(raw)} bytes, and {needed} hold the number"
+            said = f"has {len(raw)} bytes, but {needed} are enough for the number"
             yield wrong_bound(column, one, metric, said, f"{needed} bytes", f"{len(raw)} bytes")
 
 
@@ -151,5 +158,5 @@ def required_columns_have_no_nulls(one: IcebergEntry) -> Iterator[Violation]:
     for key, count in one.entry.map(NULLS).items():
         column = one.column(key) if count > 0 else None
         if column is not None and column.is_required and not column.is_repeated:
-            said = f"{count} values of column {column.name} are said to be null, which is required"
+            said = f"column {column.name} is required, but has {count} null values"
             yield wrong(one, one.entry.place(NULLS, key), said, "0", str(count), column.name)

@@ -76,13 +76,16 @@ def footers_list_the_vector(one: DeletionVector) -> Iterator[Violation]:
     there = footer.blobs.get(offset)
     expected = f"a blob {VECTOR_TYPE} of {length} bytes at {offset}"
     if there is None:
-        message = f"the footer of {one.name} lists no blob at {offset}, where a deletion vector is"
+        message = f"the footer of {one.name} lists no blob at {offset}, but the manifest has a deletion vector there"
         actual = f"blobs at {', '.join(map(str, sorted(footer.blobs)[:8])) or 'no place'}"
         yield _wrong(one, footer, ("blobs",), message, expected, actual)
         return
     codec = "" if there.codec is None else f", compressed by {there.codec}"
     actual = f"a blob {there.type[:40]} of {there.length} bytes{codec}"
-    message = f"the footer of {one.name} says that {actual} is at {offset}, where a deletion vector of {length} bytes is"
+    message = (
+        f"the footer of {one.name} lists {actual} at {offset}, but the manifest has a "
+        f"deletion vector of {length} bytes"
+    )
     name = "type" if there.type != VECTOR_TYPE else "length" if there.length != length else "compression-codec"  # fmt: skip
     yield _wrong(one, footer, ("blobs", f"[{there.number}]", name), message, expected, actual)
 
@@ -97,6 +100,9 @@ def footers_describe_the_vector(one: DeletionVector) -> Iterator[Violation]:
     for name, expected in ((REFERENCED_DATA_FILE, one.claims.of), (CARDINALITY, str(count))):
         given = blob.properties.get(name)
         if given != expected:
-            said = f"by the footer of {one.name}, the {name} of the deletion vector at {one.claims.offset} is {given}, and it is {expected}"
+            said = (
+                f"the footer of {one.name} gives {given} as the {name} of the deletion "
+                f"vector at {one.claims.offset}, but it is {expected}"
+            )
             path = ("blobs", f"[{blob.number}]", "properties", name)
             yield _wrong(one, footer, path, said, expected, str(given))

@@ -43,7 +43,10 @@ def ids_are_given_once(table: IcebergTable) -> Iterator[Violation]:
     widest: RowIds | None = None
     for ids in _ids(table.state):
         if widest is not None and ids.first < widest.end:
-            said = f"rows of {ids.name} have the ids from {ids.first} on, and those of {widest.name} have {widest.first} to {widest.end - 1}"
+            said = (
+                f"rows of {ids.name} have ids from {ids.first}, but those of {widest.name} "
+                f"have {widest.first} to {widest.end - 1}"
+            )
             yield table.wrong(ids.place, said, f"{widest.end} or more", str(ids.first), remedy=REMEDY)
         if widest is None or ids.end > widest.end:
             widest = ids
@@ -56,7 +59,7 @@ def the_next_id_is_free(table: IcebergTable) -> Iterator[Violation]:
     next_id = table.state.metadata.get("next-row-id")
     if type(next_id) is not int or next_id < last.end:
         yield Violation(
-            f"next-row-id is {str(next_id)[:40]}, and rows of {last.name} have ids up to {last.end - 1}",
+            f"next-row-id is {str(next_id)[:40]}, but rows of {last.name} have ids up to {last.end - 1}",
             metadata_field(table.file, table.state.file, "next-row-id"),
             expected=f"{last.end} or more",
             actual=str(next_id)[:40],
@@ -86,7 +89,10 @@ def ids_of_snapshots_were_given_away(table: IcebergTable) -> Iterator[Violation]
         first, rows = snapshot["first-row-id"], snapshot["added-rows"]
         if first < 0 or rows < 0 or first + rows > following:
             yield Violation(
-                f"snapshot {snapshot.get('snapshot-id')} gives {rows} rows ids from {first} on, and next-row-id is {following}",
+                (
+                    f"snapshot {snapshot.get('snapshot-id')} gives {rows} rows ids from {first}, "
+                    f"but next-row-id is {following}"
+                ),
                 metadata_field(table.file, state.file, "snapshots", f"[{place}]", "added-rows"),
                 expected=f"ids below {following}",
                 actual=f"{first} to {first + rows - 1}",
@@ -106,7 +112,7 @@ def rows_of_snapshots_have_ids(table: IcebergTable) -> Iterator[Violation]:
             raise NotApplicable  # it may be older than version 3
         number = objects(state.metadata, "snapshots").index(snapshot)
         yield Violation(
-            f"snapshot {state.snapshot_id} has manifests of version {ROW_IDS_SINCE}, and no first row id",
+            f"snapshot {state.snapshot_id} has manifests of version {ROW_IDS_SINCE}, but no first row id",
             metadata_field(table.file, state.file, "snapshots", f"[{number}]"),
             expected="first-row-id",
             actual="none",
@@ -155,5 +161,5 @@ def deletes_have_no_row_ids(table: IcebergTable) -> Iterator[Violation]:
         ]
         for value, name, place in places:
             if value is not None:
-                said = f"{name} holds deletes, and its first row id is {value}"
+                said = f"{name} holds deletes, but has the first row id {value}"
                 yield table.wrong(place, said, "null", str(value))

@@ -96,7 +96,7 @@ def summaries_count_what_was_added(table: IcebergTable) -> Iterator[Violation]:
     if not sums.delete_files:
         counts["added-files-size"] = sums.size
     return _summary_counts(
-        table, {name: (count, "") for name, count in counts.items()}, "what its manifests added comes to"
+        table, {name: (count, "") for name, count in counts.items()}, "its manifests added"
     )
 
 
@@ -113,7 +113,7 @@ def totals_are_the_sums_of_the_entries(table: IcebergTable) -> Iterator[Violatio
     }
     if not sums.delete_files:
         totals["total-files-size"] = sums.size, " bytes of files"
-    return _summary_counts(table, totals, "its entries come to")
+    return _summary_counts(table, totals, "its entries add up to")
 
 
 class _Sums(NamedTuple):
@@ -155,7 +155,7 @@ def _summary_counts(
     for name, number in given.items():
         actual, of = counts[name]
         if number != actual:
-            said = f"{name} of the snapshot is {number}, and {words} {actual}{of}"
+            said = f"{name} of the snapshot is {number}, but {words} {actual}{of}"
             yield _wrong(table, place, ("summary", name), said, str(actual), str(number))
 
 
@@ -168,7 +168,10 @@ def schemas_of_snapshots_are_there(table: IcebergTable) -> Iterator[Violation]:
         raise NotApplicable
     for place, snapshot in named:
         if snapshot["schema-id"] not in ids:
-            said = f"snapshot {snapshot.get('snapshot-id')} has the schema {snapshot['schema-id']}, which the metadata do not have"
+            said = (
+                f"snapshot {snapshot.get('snapshot-id')} has the schema "
+                f"{snapshot['schema-id']}, which is not in the metadata"
+            )
             expected = f"one of {', '.join(map(str, list(ids)[:20]))}"
             yield _wrong(table, place, ("schema-id",), said, expected, str(snapshot["schema-id"]))
 
@@ -180,5 +183,8 @@ def version_1_has_no_sequence_numbers(table: IcebergTable) -> Iterator[Violation
         raise NotApplicable
     for place, snapshot in _snapshots(table):
         if (given := snapshot.get("sequence-number")) not in (None, 0):
-            said = f"the table is of version 1, and snapshot {snapshot.get('snapshot-id')} has the sequence number {given}"
+            said = (
+                f"the table has version 1, but snapshot {snapshot.get('snapshot-id')} has "
+                f"the sequence number {given}"
+            )
             yield _wrong(table, place, ("sequence-number",), said, "none", str(given))

@@ -118,9 +118,9 @@ class RowsAreInTheirOrder(JoinedRows):
     def _false(self, group: int, row: int, place: int, before: str, after: str, count: int) -> Violation:
         column = self._columns[place][1]
         return Violation(
-            f"row {row} of row group {group} of {self._owner.name} holds {after} in column {column.name}, the row before it "
-            f"{before}, and by sort order {self._order.number} the rows are sorted by {column}"
-            + others(count),
+            f"row {row} of row group {group} of {self._owner.name} holds {after} in column "
+            f"{column.name}, after {before}, but sort order {self._order.number} is by "
+            f"{column}" + others(count),
             claim_field(self.file, self._order.place),
             expected=f"rows sorted by {column}",
             actual=f"{before} before {after}",

@@ -48,7 +48,7 @@ def checkpoint_actions(files: TableFiles, names: Sequence[str], sizes: dict[str,
         file = f"{DELTA_LOG}/{DELTA_SIDECARS}/{name}"
         yield from _of_file(files, file, sizes)
         if size is not None and size != sizes[file]:
-            raise _broken(file, f"it has {sizes[file]} bytes, and the checkpoint says {size}")
+            raise _broken(file, f"it has {sizes[file]} bytes, but the checkpoint says {size}")
 
 
 def _of_file(files: TableFiles, file: str, sizes: dict[str, int]) -> Iterator[Placed]:

@@ -221,7 +221,7 @@ def _read(data: bytes) -> Iterator[Any]:
         columns = [name for name in opened.schema_arrow.names if name in KINDS]
         rows = opened.metadata.num_rows
         if rows > ROWS_FLOOR + len(data) // BYTES_OF_ROW:
-            raise Unsupported(f"has {rows:,} rows in {len(data):,} bytes, which is more than is read")
+            raise Unsupported(f"has {rows:,} rows in {len(data):,} bytes, more than pqassay reads")
         swollen = 0
         for batch in opened.iter_batches(batch_size=BATCH, columns=columns):
             swollen += batch.nbytes

@@ -159,7 +159,7 @@ def _columns(
         if not isinstance(name, str):
             raise _wrong("a field of schemaString has no name", "a name", given)
         if name.lower() in seen:
-            raise _wrong(f"schemaString has two columns called {name!r}, upper and lower case aside", "names of which each occurs once", name)  # fmt: skip
+            raise _wrong(f"schemaString has two columns called {name!r}, ignoring case", "unique names", name)  # fmt: skip
         seen.add(name.lower())
         metadata: Json = object_of(declared.get("metadata"))
         physical = name if mode == "none" else metadata.get(PHYSICAL_NAME)

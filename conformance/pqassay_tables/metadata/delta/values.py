@@ -61,7 +61,7 @@ def _integer(kind: str, end: int, raw: Any) -> int:
     if type(raw) is not int:
         raise ValueError("it is not a whole number")
     if not -end <= raw < end:
-        raise ValueError(f"it is beyond what the type {kind} holds")
+        raise ValueError(f"it is outside the range of the type {kind}")
     return raw
 
 

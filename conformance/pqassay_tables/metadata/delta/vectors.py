@@ -39,7 +39,7 @@ def deleted_rows(entry: AddEntry) -> DeletedRows | str | None:
         f"sizeInBytes is {length!r}": type(length) is not int or length <= 0,
         f"cardinality is {cardinality!r}": type(cardinality) is not int or cardinality < 0,
         f"offset is {offset!r}": offset is not None and (type(offset) is not int or offset < 0),
-        "it has an offset, though it is in the log": kind == "i" and offset is not None,
+        "it has an offset, but is in the log": kind == "i" and offset is not None,
     }
     problem = next((words for words, applies in wrong.items() if applies), None)
     if problem is not None:
@@ -57,7 +57,7 @@ def deleted_rows(entry: AddEntry) -> DeletedRows | str | None:
 def _file_name(where: str) -> str:
     """The file for a prefix and a UUID of a vector, relative to the table. Raises `ValueError`."""
     if len(where) < UUID_LENGTH:
-        raise ValueError(f"it has less than {UUID_LENGTH} characters")
+        raise ValueError(f"it has fewer than {UUID_LENGTH} characters")
     unique = uuid.UUID(bytes=z85.decode(where[-UUID_LENGTH:]))
     name, prefix = DELETION_VECTOR_NAME.format(unique), where[:-UUID_LENGTH]
     return f"{prefix}/{name}" if prefix else name
@@ -72,5 +72,5 @@ def _inline(text: str, place: ClaimPlace, length: int, cardinality: int) -> Dele
         return f"pathOrInlineDv is not Z85: {error}"
     # Z85 encodes only multiples of four bytes; writers pad with zeros.
     if not len(data) - 4 < length <= len(data):
-        return f"sizeInBytes is {length}, and pathOrInlineDv has {len(data)} bytes"
+        return f"sizeInBytes is {length}, but pathOrInlineDv has {len(data)} bytes"
     return DeletedRows(place, "", 0, length, cardinality, data[:length])

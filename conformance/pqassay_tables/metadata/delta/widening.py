@@ -55,10 +55,10 @@ def wrong_change(column: DeltaColumn) -> str | None:
         if not is_widened(old, new):
             return f"has a change from {old} to {new}"
         if _name(last.get(path, old)) != _name(old):
-            return f"has a change from {old}, and the one before it leads to {last[path]}"
+            return f"has a change from {old}, but the previous change leads to {last[path]}"
         last[path] = new
     if "" in last and _name(last[""]) != _name(column.type):
-        return f"ends at {last['']}, and the type is {column.type}"
+        return f"ends at {last['']}, but the type is {column.type}"
     return None
 
 

@@ -48,9 +48,9 @@ class DeleteScope:
         if not self._is_global(delete):
             own, other = self.partition_of(delete), self.partition_of(data)
             if own.spec != other.spec:
-                return f"it has partition spec {own.spec}, and the data file {other.spec}"
+                return f"it has partition spec {own.spec}, but the data file has {other.spec}"
             if own.values != other.values:
-                return f"it is in partition {_shown(own)}, and the data file in {_shown(other)}"
+                return f"it is in partition {_shown(own)}, but the data file is in {_shown(other)}"
         return self._why_not_by_age(delete, data.sequence)
 
     def why_dead(self, delete: Entry) -> str:
@@ -74,7 +74,7 @@ class DeleteScope:
         if own is None or sequence is None:
             return ""
         is_older = own <= sequence if delete.content == EQUALITY_DELETES else own < sequence
-        return f"it has sequence number {own}, and the data file has {sequence}" if is_older else ""
+        return f"it has sequence number {own}, but the data file has {sequence}" if is_older else ""
 
     def _is_global(self, delete: Entry) -> bool:
         """Whether deletes apply to all partitions: equality deletes with a spec without fields."""

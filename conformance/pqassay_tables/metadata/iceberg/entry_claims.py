@@ -165,11 +165,9 @@ def _order(state: IcebergState, entry: Entry) -> RowOrder | None:
     for one in state.schema.orders.get(number, ()):
         column = None if one.source is None else state.schema.column(one.source)
         if not one.is_known:
-            unknown = unknown or f"sort order {number} has a direction or a place of nulls that is not known"
+            unknown = unknown or f"sort order {number} has an unknown direction or null order"
         elif column is None or column.is_repeated:
-            unknown = (
-                unknown or f"sort order {number} is by {one.transform} of no column that has a single value"
-            )
+            unknown = unknown or f"sort order {number} is by {one.transform} of a missing or repeated column"
         else:
             columns.append(
                 SortedBy(

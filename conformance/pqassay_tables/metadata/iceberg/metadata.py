@@ -52,9 +52,12 @@ def metadata_file(files: TableFiles, pointer: str = "") -> str:
     newest = [name for name in names if versions[name] == highest]
     if len(newest) > 1:
         raise NotKnownError(
-            f"{len(newest)} metadata files have the version {highest}, and a catalog knows which of them counts: give its path instead"
+            (
+                f"{len(newest)} metadata files have the version {highest}: give the path of the "
+                "current one, which the catalog knows"
+            )
             if highest >= 0
-            else "several metadata files have no version in their names: give the path of the one that counts instead"
+            else "several metadata files have no version in their names: give the path of the current one"
         )
     return f"{ICEBERG_METADATA}/{newest[0]}"
 

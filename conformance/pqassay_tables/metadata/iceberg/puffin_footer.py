@@ -74,7 +74,7 @@ def read_footer(name: str, source: Source) -> PuffinFooter:
     tail = TAIL.parse(last[-TAIL.sizeof() :])
     length, start = tail.size, size - TAIL.sizeof() - tail.size
     if length < 0 or start < 2 * len(MAGIC):
-        message = f"its footer is said to have {length} bytes, and the file has {size}"
+        message = f"its footer claims {length} bytes, but the file has {size}"
         raise _broken(name, message, "a footer in the file", str(length), size - TAIL.sizeof(), 4)
     if tail.flags & COMPRESSED:
         raise Unsupported(f"the footer of {name} is compressed", field=name)
@@ -85,7 +85,7 @@ def read_footer(name: str, source: Source) -> PuffinFooter:
     data = whole[len(whole) - (size - ahead) :]
     if not data.startswith(MAGIC):
         raw = data[: len(MAGIC)]
-        raise _broken(name, f"{raw!r} is ahead of its JSON", MAGIC.decode(), repr(raw), ahead, len(MAGIC))
+        raise _broken(name, f"{raw!r} comes before its JSON", MAGIC.decode(), repr(raw), ahead, len(MAGIC))
     text = data[len(MAGIC) : len(MAGIC) + length]
     return PuffinFooter(start, text, _blobs(name, text, start))
 

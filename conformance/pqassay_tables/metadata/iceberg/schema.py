@@ -178,7 +178,7 @@ def _type_of(kind: Any, depth: int) -> Any:
     if isinstance(kind, str):
         return kind.replace(" ", "")
     if not isinstance(kind, dict) or depth > DEEPEST:
-        raise broken("schemas", "a type has no form that is known", "a type", kind)
+        raise broken("schemas", "a type has an unknown form", "a type", kind)
     declared = cast("Json", kind)
     if declared.get("type") == "struct":
         return columns_of(declared, depth)
@@ -232,7 +232,7 @@ def _of_type(kind: Any, at: IcebergColumn, nested: set[int], depth: int) -> Iter
     name = str(declared.get("type"))
     members = {"struct": (), "list": ("element",), "map": ("key", "value")}.get(name)
     if members is None:
-        raise broken("schemas", f"the type of column {at.name} has no form that is known", "a type", kind)
+        raise broken("schemas", f"the type of column {at.name} has an unknown form", "a type", kind)
     nested.add(at.id)
     if name == "struct":
         yield from _columns(declared, at, nested, depth + 1)

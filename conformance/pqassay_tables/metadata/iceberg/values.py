@@ -72,14 +72,14 @@ def _text(raw: bytes) -> bytes:
 
 def _fixed(width: int, raw: bytes) -> bytes:
     if len(raw) > width:  # writers truncate long bounds
-        raise ValueError(f"it has {len(raw)} bytes, and not {width}")
+        raise ValueError(f"it has {len(raw)} bytes, not {width}")
     return raw
 
 
 def _primitive(kind: str, widths: Collection[int], raw: bytes) -> Scalar:
     width = len(raw)
     if width not in widths:
-        raise ValueError(f"it has {width} bytes, and not {' or '.join(map(str, widths))}")
+        raise ValueError(f"it has {width} bytes, not {' or '.join(map(str, widths))}")
     if kind in ("float", "double"):
         number: float = struct.unpack("<f" if width == 4 else "<d", raw)[0]
         return number
@@ -95,7 +95,7 @@ def _primitive(kind: str, widths: Collection[int], raw: bytes) -> Scalar:
 
 def _decimal(precision: int, scale: int, raw: bytes) -> Decimal:
     if not 1 <= len(raw) <= MOST_DECIMAL:
-        raise ValueError(f"it has {len(raw)} bytes, and not 1 to {MOST_DECIMAL}")
+        raise ValueError(f"it has {len(raw)} bytes, not 1 to {MOST_DECIMAL}")
     number = int.from_bytes(raw, "big", signed=True)
     if abs(number) >= 10**precision:
         raise ValueError(f"it has more than {precision} digits")

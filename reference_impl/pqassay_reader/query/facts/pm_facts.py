@@ -173,13 +173,13 @@ def pm_facts(reader: PmReader, size: int) -> PmFacts:
     """
     if reader.parquet_file_size != size:
         raise Refused(
-            f"{reader.source.name} describes a Parquet file of {reader.parquet_file_size} bytes, and it has {size}; "
-            "read it by its footer"
+            f"{reader.source.name} describes a Parquet file of {reader.parquet_file_size} "
+            f"bytes, but the file has {size}; read it by its footer"
         )
     counts = Counter(column.name for column in reader.columns)
     twice = [name for name, count in counts.items() if count > 1]
     if twice:
-        raise Refused(f"column {twice[0]} has several parts, of which _pm does not say how they are nested")
+        raise Refused(f"column {twice[0]} has several parts, and _pm does not describe their nesting")
     return snapshot_facts(reader)
 
 

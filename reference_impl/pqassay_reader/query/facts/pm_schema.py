@@ -80,7 +80,8 @@ def schema_of(column: SnapshotColumn, *, logical: bool = True) -> list[SchemaEle
     lists, optionals = column.max_rep_level, column.max_def_level - column.max_rep_level
     if optionals < 0:
         raise Refused(
-            f"column {column.name} has repetition level {lists} and definition level {column.max_def_level}: no schema does"
+            f"column {column.name} has repetition level {lists} and definition level "
+            f"{column.max_def_level}, which is not possible"
         )
     # The field itself and the leaf are the same element if there are no lists.
     is_optional = [False] * (lists + 1)

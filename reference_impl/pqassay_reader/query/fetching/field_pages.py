@@ -203,7 +203,7 @@ class FieldPages:
         except (pa.ArrowException, OSError, ValueError) as error:
             raise Undecodable(f"{self._where} cannot be decoded: {' '.join(str(error).split())}") from error
         if table.num_rows != row_count:
-            raise Mistrusted(f"pages hold {table.num_rows} rows, where the file says {row_count}")
+            raise Mistrusted(f"pages hold {table.num_rows} rows, but the file says {row_count}")
         values = table.column(0)
         self._require_nanoseconds(content, values)
         for number, (leaf, (_, counts)) in enumerate(zip(layout.leaves, columns, strict=True)):
@@ -268,13 +268,13 @@ def _described(leaf: Leaf, pages: Sequence[Page], raws: Sequence[memoryview]) ->
         second = header.data_page_header_v2
         data = header.data_page_header or second
         if header.type == PageType.DICTIONARY_PAGE or data is None:
-            raise Mistrusted("where a page of values should be is another one")
+            raise Mistrusted("there is another page where a page of values should be")
         if length + header.compressed_page_size != len(raw):
-            raise Mistrusted("a page has another size than the offset index says")
+            raise Mistrusted("the size of a page differs from the one in the offset index")
         if second is not None and second.num_rows != page.row_count:
-            raise Mistrusted("a page holds other rows than the offset index says")
+            raise Mistrusted("the rows of a page differ from those in the offset index")
         if is_flat and data.num_values != page.row_count:
-            raise Mistrusted("a page holds other rows than the offset index says")
+            raise Mistrusted("the rows of a page differ from those in the offset index")
         values.append(data.num_values)
         refers = refers or data.encoding in DICTIONARY_ENCODINGS
     return values, refers
@@ -284,7 +284,7 @@ def _require_rows(entries: Numbers, pages: Sequence[Page], counts: Sequence[int]
     """Raise `Mistrusted` if lists begin in other pages than those in the offset index."""
     ends = np.cumsum([page.row_count for page in pages])
     if not np.array_equal(np.cumsum(entries)[ends - 1], np.cumsum(counts)):
-        raise Mistrusted("a page holds other rows than the offset index says")
+        raise Mistrusted("the rows of a page differ from those in the offset index")
 
 
 __all__ = ["FieldPages", "Reading", "is_dictionary_encoded"]

@@ -127,7 +127,7 @@ def leaf_of(claims: ChunkClaims, body: range, row_group: int, file: str) -> Leaf
     stop = start + facts.total_compressed_size
     if not body.start <= start <= stop <= body.stop:
         raise Malformed(
-            f"{where} takes bytes [{start}, {stop}), where the body of the file is [{body.start}, {body.stop})",
+            f"{where} takes bytes [{start}, {stop}), but the body of the file is [{body.start}, {body.stop})",
             rule="PQF-008",
             field=f"footer.row_groups[{row_group}]",
             file=file,

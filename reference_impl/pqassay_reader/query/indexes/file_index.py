@@ -57,7 +57,7 @@ def file_index_verdict(
     """
     described = _described_column(facts)
     if described is not None and described not in named:
-        return Verdict(False, f"the index describes column {described}, of which nothing is asked")
+        return Verdict(False, f"the index describes column {described}, which is not in the condition")
     try:
         index = index_of(source, facts.framing, facts.metadata)
     except FormatError as error:

@@ -177,7 +177,7 @@ def require_fit(request: Request, columns: Sequence[DescribedColumn]) -> None:
             "choose --granularity row-group"
         )
     if request.type == IndexType.KLL and not has_quantiles(columns[0].leaf):
-        raise Refused(f"column {columns[0].leaf.name} holds no numbers, which a KLL sketch needs")
+        raise Refused(f"column {columns[0].leaf.name} is not numeric, which a KLL sketch needs")
     for column in columns[:-1]:
         if not is_key(column.leaf):
             raise Refused(f"column {column.leaf.name} holds floating point numbers, which cannot be keys")

@@ -42,9 +42,9 @@ def bounds_of(statistics: Statistics, element: SchemaElement, code: int) -> Boun
     for name, bound in zip(("MIN", "MAX"), bounds, strict=True):
         why = ""
         if bound is not None and len(bound) > MOST_OUT_OF_LINE:
-            why = f"{len(bound)} bytes, where {MOST_OUT_OF_LINE} are the most that _pm can hold"
+            why = f"{len(bound)} bytes; _pm can hold at most {MOST_OUT_OF_LINE}"
         elif bound is not None and width is not None and len(bound) != width:
-            why = f"{len(bound)} bytes, where a value has {width}"
+            why = f"{len(bound)} bytes, but a value has {width}"
         if why:
             left_out.append((name, why))
         kept.append(None if why else bound)
