@@ -42,7 +42,7 @@ def compare_first(*, compares_values: bool, remedy: str | None) -> str:
     >>> compare_first(compares_values=False, remedy="pqassay strip a.parquet --row-group-hints")
     ''
     >>> compare_first(compares_values=False, remedy="pqassay strip a.parquet --bloom-filters")
-    'compare the values with their source: what the remedy removes may be all that shows that they are damaged'
+    'compare the values with their source: the remedy may remove the only evidence that the values are damaged'
     """
     if compares_values:
         return COMPARE_FIRST

@@ -135,7 +135,7 @@ def test_files_that_share_a_folder_get_theirs_in_a_mirror_of_the_names(
     assert [("other.parquet", "generated"), (names[0], "refused")] == [
         pair for pair in outcomes(again.files) if pair[1] != "fresh"
     ]
-    assert "is a file of its own" in again.refused[0].reason
+    assert "is a file, not a link to" in again.refused[0].reason
     assert pq.read_table(moved).equals(pq.read_table(tmp_path / "pm" / "other.parquet" / "data.parquet"))
 
 

@@ -167,7 +167,7 @@ def test_a_java_that_ends_at_once_is_one_line(tmp_path: Path) -> None:
     environment = {**os.environ, "JAVA_HOME": str(tmp_path)}
     run = processes.run([sys.executable, "-c", script], capture_output=True, text=True, env=environment)
     assert (run.returncode, run.stdout) == (2, "")
-    assert run.stderr.splitlines()[-1].startswith("error: Java ended before Spark had started.")
+    assert run.stderr.splitlines()[-1].startswith("error: Java ended before Spark had started;")
     assert "Traceback" not in run.stderr
 
 

@@ -183,7 +183,7 @@ def test_rows_beyond_one_block_are_numbered_without_gaps(spark: SparkSession) ->
 
 @pytest.mark.spark
 def test_more_files_than_rows_are_refused(spark: SparkSession) -> None:
-    with pytest.raises(ValueError, match="3 rows in 5 files: each file needs a row"):
+    with pytest.raises(ValueError, match="3 rows in 5 files: each file needs at least one row"):
         sales(spark, 3, files=5)
 
 

@@ -285,7 +285,7 @@ def test_a_spelling_that_spark_does_not_know_costs_time_and_no_rows(
         pruned_scan, "SPELLINGS", (lambda entry: entry,)
     )  # file:///..., which matches nothing
     for condition in ("nation = 'Peru'", "nation != 'Peru' AND nation != 'Chad'"):
-        with pytest.warns(PruningWarning, match="could be skipped, but Spark does not select"):
+        with pytest.warns(PruningWarning, match="could be skipped, but Spark cannot select"):
             frame = pqassay_spark.read(spark, lake, condition)
         assert rows_of(native(spark, lake, condition)) == rows_of(frame)
         assert files_opened(frame) == 4

@@ -91,7 +91,7 @@ def test_what_is_not_there_is_refused(op: str, members: dict[str, Any], told: st
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"previous_sizes": [100]}, "snapshots before it"),
+        ({"previous_sizes": [100]}, "has earlier snapshots"),
         ({"columns": None}, "columns: no list"),
         ({"unused_bytes": {"int": str(1 << 64)}}, ""),
     ],
