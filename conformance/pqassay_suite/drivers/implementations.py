@@ -9,6 +9,7 @@ The file ``driver.toml`` has these members:
     command = ["{build}/driver"]                  # {folder}, {build}, {python} and, with "java:21", {java} are replaced
     decoder = "parquet-java"                      # whose code decodes its files; default: its own
     package = "duckdb"                            # for Python: the distribution whose older releases can be tested
+    release_build = ["… {release} …"]             # for other languages: lines that build it with another release of its library
     older = ["1.3.2"]                             # the releases whose results are kept: ``duckdb@1.3.2``
 """
 
@@ -73,6 +74,7 @@ class Implementation:
         fresh: The most bad answers that are retried in a fresh process, for a driver that starts slowly.
         decoder: Name of the code that decodes its files: two drivers that share it are not independent readers.
         package: The Python distribution whose releases `of_release` accepts; empty if none.
+        release_build: As ``build``, with another release of its library, ``{release}``; empty if only ``package`` has releases.
         older: Releases of it whose results are kept beside those of the newest.
         release: The release of this object; empty for the one of its sources or its environment.
     """
@@ -90,6 +92,7 @@ class Implementation:
     fresh: int = MOST_FRESH
     decoder: str = ""
     package: str = ""
+    release_build: tuple[str, ...] = ()
     older: tuple[str, ...] = ()
     release: str = ""
 
@@ -99,13 +102,16 @@ class Implementation:
         return f"{self.name}@{self.release}" if self.release else self.name
 
     def of_release(self, release: str) -> Implementation:
-        """The same driver with another release of its library, in its own environment.
+        """The same driver with another release of its library, in its own environment or build.
 
-        The other distributions that it needs are those of this environment.
+        The other Python distributions that it needs are those of this environment.
 
         Raises:
-            ImplementationError: Its library is not a Python distribution.
+            ImplementationError: Nothing says how to install another release of its library.
         """
+        if self.release_build:
+            build = tuple(line.replace("{release}", release) for line in self.release_build)
+            return replace(self, release=release, build=build, older=())
         if not self.package:
             raise ImplementationError(f"{self.name}: there are no other releases")
         others = [need.removeprefix(PYTHON) for need in self.needs if need.startswith(PYTHON)]

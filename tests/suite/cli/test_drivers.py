@@ -214,6 +214,17 @@ def test_a_release_of_a_library_has_an_environment_that_outlives_changes_of_the_
     assert not implementations.implementation("engine@1.3").is_built
 
 
+def test_a_release_of_a_compiled_library_is_a_build_of_its_own(room: Path) -> None:
+    make = ["echo 2.0 > '{build}/library'"], ["echo {release} > '{build}/library'"]
+    made(room, "engine", build=make[0], release_build=make[1], older=["1.2"], command=["{build}/driver"])
+    built = command("drivers", "--build", "engine", "engine@1.2")
+    newest, older = (implementations.implementation(name) for name in ("engine", "engine@1.2"))
+
+    assert (0, "engine@1.2  sh  ready\n") == (built.exit_code, built.stdout.partition("\n")[2])
+    assert ["2.0\n", "1.2\n"] == [(one.build_folder / "library").read_text() for one in (newest, older)]
+    assert [str(older.build_folder / "driver")] == older.argv
+
+
 def test_a_library_that_is_no_distribution_has_no_other_releases(room: Path) -> None:
     made(room, "known")
     result = command("drivers", "known@1.2")
