@@ -108,6 +108,11 @@ def named(file: FileUnderTest, path: str) -> Field | None:
     return in_footer(file, rest) if root == "footer" else None
 
 
+def element_places(file: FileUnderTest) -> list[int]:
+    """The position in the schema of every leaf."""
+    return [place for place, element in enumerate(file.metadata.schema) if place and element.type is not None]
+
+
 class ChunkFields:
     """Fields of a column chunk: in its footer record, its indexes, its bloom filter and its pages.
 
@@ -138,10 +143,8 @@ class ChunkFields:
     @property
     def element(self) -> Field:
         """The column's element of the schema."""
-        schema, leaf = self.chunk.file.metadata.schema, self.chunk.leaf.element
-        return in_footer(
-            self.chunk.file, f"schema[{next(at for at, each in enumerate(schema) if each is leaf)}]"
-        )
+        file = self.chunk.file
+        return in_footer(file, f"schema[{file.part(element_places)[self.chunk.ordinal]}]")
 
     @property
     def sizes(self) -> Field:

@@ -10,14 +10,7 @@ from pathlib import Path
 from pqassay.report.run.model import Result
 from pqassay_spec.golden.literals import Value
 from pqassay_suite.drivers.driver import DriverUnderTest, NoAnswer
-from pqassay_suite.drivers.protocol import (
-    PROTOCOL,
-    Accept,
-    IgnoredIndex,
-    Query,
-    ReadRequest,
-    ScanRequest,
-)
+from pqassay_suite.drivers.protocol import PROTOCOL, Accept, IgnoredIndex, Query, ReadRequest, ScanRequest
 from pqassay_suite.judging.bench import described
 from pqassay_suite.judging.row_answers import are_rows
 

@@ -9,7 +9,7 @@ from pqassay.checks import rule
 from pqassay.checks.subjects import CHUNK, FOOTER, OWN_ROW_GROUP, ROW_GROUP, SCHEMA, Subject
 from pqassay.under_test.alike import has_old_bounds
 from pqassay.under_test.chunks import ColumnChunkUnderTest
-from pqassay.under_test.fields import Field, in_footer
+from pqassay.under_test.fields import Field, element_places, in_footer
 from pqassay.under_test.file import Broken, FileUnderTest, NotApplicable
 from pqassay.under_test.footer_parts import RowGroupUnderTest, path_in_schema
 from pqassay.under_test.layout import GroupSums
@@ -159,7 +159,7 @@ def leaf_paths_differ(file: FileUnderTest) -> Iterator[Violation]:
         return
     known: dict[int, int] = {}
     first: dict[tuple[int, str], SchemaLeaf] = {}
-    places = _element_places(file)
+    places = file.part(element_places)
     for ordinal, leaf in enumerate(leaves):
         earlier = first.setdefault((_digest(leaf.parent, known), leaf.element.name), leaf)
         if earlier is not leaf and (earlier.parent is leaf.parent or earlier.path == leaf.path):
@@ -180,11 +180,6 @@ def _digest(group: SchemaGroup | None, known: dict[int, int]) -> int:
     for below in reversed(way):
         found = known[id(below)] = hash((found, below.name))
     return found
-
-
-def _element_places(file: FileUnderTest) -> list[int]:
-    """The position in the schema of every leaf."""
-    return [place for place, element in enumerate(file.metadata.schema) if place and element.type is not None]
 
 
 def _tells_sizes(group: RowGroupUnderTest) -> bool:
